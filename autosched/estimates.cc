@@ -13,6 +13,11 @@ namespace polyhalite::autosched {
 
 namespace {
 
+// Outputs of generators are made by their class: there the definition is what the user wrote.
+SourceLocation place_of(const FuncDef &f) {
+  return f.where.line == 0 && !f.stages.empty() ? f.stages[0].where : f.where;
+}
+
 std::optional<int64_t> number_of(const Expr &e);
 
 std::optional<int64_t> scalar_value(const ParameterContents &p) {
@@ -165,7 +170,7 @@ void find_outputs(const FrozenPipeline &p, Estimates *e) {
     if (missing.empty()) continue;
     if (unknown.empty()) {
       fix = name + ".set_estimate(" + missing[0] + ", 0, 1000), for each of them";
-      where = def.where;
+      where = place_of(def);
     }
     unknown += (unknown.empty() ? "output '" : ", nor output '") + name +
                "' is: " + quoted_list(missing) + " without estimate";
@@ -192,7 +197,7 @@ void find_outputs(const FrozenPipeline &p, Estimates *e) {
                  " that many iterations",
              params[0] + ".set_estimate(...), or give it a range or a value" +
                  (one ? "" : "; likewise the others"),
-             sizes.begin()->second->where);
+             place_of(*sizes.begin()->second));
 }
 
 template <typename Visit>

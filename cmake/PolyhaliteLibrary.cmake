@@ -21,6 +21,8 @@ function(polyhalite_object_library name)
                                             ${PROJECT_SOURCE_DIR}/lang/abi)
   target_include_directories(${name} SYSTEM PUBLIC ${arg_SYSTEM})
   target_link_libraries(${name} PUBLIC ${arg_DEPENDS})
+  # Expressions of ours have no place of the user's, see ExprSite.
+  target_compile_definitions(${name} PRIVATE POLYHALITE_LIBRARY)
   if(POLYHALITE_PCH)
     target_precompile_headers(${name} PRIVATE ${POLYHALITE_STD_HEADERS} ${arg_PRECOMPILE})
   endif()

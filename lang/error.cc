@@ -12,6 +12,7 @@ namespace {
 
 std::atomic<CompileTimeErrorReporter *> reporter{nullptr};
 thread_local int questions = 0;  // that this thread is asking
+thread_local ExprSite place{nullptr, 0};
 
 std::string text_of(const Diagnostic &d, const char *kind) {
   std::string s;
@@ -45,7 +46,15 @@ Asking::~Asking() { questions--; }
 
 void set_custom_compile_time_error_reporter(CompileTimeErrorReporter *r) { reporter = r; }
 
+ErrorPlace::ErrorPlace(ExprSite site) : is_first_(!place.file && site.file) {
+  if (is_first_) place = site;
+}
+ErrorPlace::~ErrorPlace() {
+  if (is_first_) place = ExprSite(nullptr, 0);
+}
+
 void user_error(std::string what, std::string why, std::string fix, SourceLocation where) {
+  if (where.line == 0 && place.line > 0) where = {place.file, place.line};
   const CompileError error({std::move(what), std::move(why), std::move(fix), std::move(where)});
   if (CompileTimeErrorReporter *r = reporter; r && questions == 0) r->error(error.what());
   throw error;

@@ -1,5 +1,6 @@
 #include "polyhedral/conditional_use.h"
 
+#include <map>
 #include <set>
 #include <utility>
 
@@ -23,8 +24,12 @@ class Uses {
  public:
   explicit Uses(const std::function<void(const CallNode &, const Expr &)> &visit) : visit_(visit) {}
 
-  void look(const Expr &e, const Expr &where) {
-    if (!seen_.insert({e.get(), where.defined() ? where.get() : nullptr}).second) return;
+  void look(const Expr &e, Expr where) {
+    // A value that is shared is met under as many conditions as ways lead to it.
+    constexpr size_t kMostConditions = 16;
+    std::set<const ExprNode *> &met = seen_[e.get()];
+    if (met.size() >= kMostConditions) where = Expr();
+    if (!met.insert(where.get()).second) return;
     if (e->op == Op::Select) {
       look(e->args[0], Expr());
       look(e->args[1], both(where, e->args[0]));
@@ -45,8 +50,8 @@ class Uses {
   }
 
   const std::function<void(const CallNode &, const Expr &)> &visit_;
-  std::set<std::pair<const ExprNode *, const ExprNode *>> seen_;
-  std::vector<Expr> kept_;  // keys of seen_ stay alive
+  std::map<const ExprNode *, std::set<const ExprNode *>> seen_;  // and under which conditions
+  std::vector<Expr> kept_;                                       // which stay alive
 };
 
 }  // namespace

@@ -347,6 +347,14 @@ ExtentNeed Surveyor::need_of(const StageNest &nest, const std::string &dim) cons
       if (outer.multiple > 1) need.multiple = outer.multiple * *k;
       if (rounds) need.multiple = std::max(need.multiple, *k);
       if (shifts) need.at_least = std::max(need.at_least, *k);
+      const int64_t most = std::max(need.at_least, need.multiple);
+      if (most > kMaxFactor) {
+        user_error("splits of '" + d.a + "' make tiles of " + std::to_string(most) + " iterations",
+                   "whole tiles are computed, and extents are int32",
+                   "use factors whose product is at most " + std::to_string(kMaxFactor) +
+                       ", or TailStrategy::GuardWithIf",
+                   d.where);
+      }
       return need;
     }
     auto both = [](const Expr &a, const Expr &b) { return a.defined() ? larger(a, b) : b; };

@@ -101,6 +101,7 @@ Surveyor::OwnCells Surveyor::own_cells(const StageId &s, const std::vector<Inter
   used.touched.resize(def.args.size());
   used.read.resize(def.args.size());
   for (const StageCase &only : stage_cases(stage)) {
+    if (only.def.predicate.defined() && is_false(only.def.predicate)) continue;
     for (const SelfAccess &access : self_accesses(def.name, only)) {
       auto where = [&](const VariableNode &v) {
         const Expr used_where = access.writes ? Expr() : access.where;

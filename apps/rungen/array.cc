@@ -131,6 +131,13 @@ double get(const uint8_t *p, Type t) {
   }
 }
 
+bool holds(Type t, double value) {
+  if (t.code != polyhalite_type_int && t.code != polyhalite_type_uint) return true;
+  const bool is_signed = t.code == polyhalite_type_int;
+  const double end = std::ldexp(1.0, is_signed ? t.bits - 1 : t.bits);
+  return std::trunc(value) == value && value >= (is_signed ? -end : 0) && value < end;
+}
+
 void set(uint8_t *p, Type t, double value) {
   switch (t.code) {
     case polyhalite_type_float:

@@ -56,6 +56,8 @@ std::string type_name(Type t);
 /// An element as a number, and back; integers saturate, fractions are cut off.
 double get(const uint8_t *element, Type t);
 void set(uint8_t *element, Type t, double value);
+/// Has t the value, or, of floats, one near it?
+bool holds(Type t, double value);
 /// The same values as elements of another type. Whole ranges of integers become whole ranges, and
 /// [0, 1] of floats, as pictures want it, where `scaled`.
 Array converted(Array &a, Type t, bool scaled);

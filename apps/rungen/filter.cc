@@ -66,6 +66,7 @@ void Filter::set_scalar(Argument &a, const std::string &text) {
          "' is an address, which only null can be given");
   }
   char *end = nullptr;
+  bool is_held = true;
   if (t.bits == 64 && t.code != polyhalite_type_float) {
     // Doubles have not all of these.
     errno = 0;
@@ -73,14 +74,17 @@ void Filter::set_scalar(Argument &a, const std::string &text) {
     const uint64_t value = is_signed ? static_cast<uint64_t>(std::strtoll(text.c_str(), &end, 0))
                                      : std::strtoull(text.c_str(), &end, 0);
     a.scalar.u.u64 = value;
+    is_held = errno == 0 && (is_signed || text.find('-') == std::string::npos);
   } else if (t.bits == 1) {
     a.scalar.u.u8 = text == "true" || text == "1";
     const bool known = text == "true" || text == "false" || text == "1" || text == "0";
     end = const_cast<char *>(known ? "" : "x");
   } else {
-    set(bytes, t, std::strtod(text.c_str(), &end));
+    const double value = std::strtod(text.c_str(), &end);
+    is_held = holds(t, value);
+    set(bytes, t, value);
   }
-  if (text.empty() || *end) {
+  if (text.empty() || *end || !is_held) {
     fail("argument '" + std::string(a.info->name) + "' takes a value of type " + type_name(t) +
          ", not '" + text + "'");
   }

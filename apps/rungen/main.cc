@@ -345,7 +345,9 @@ class Runner {
     const Type t = a.info->type;
     if (made->kind == "zero") return;
     if (made->kind == "random") {
-      std::mt19937 engine(static_cast<uint32_t>(std::strtoul(made->value.c_str(), nullptr, 10)));
+      char *behind = nullptr;
+      std::mt19937 engine(static_cast<uint32_t>(std::strtoul(made->value.c_str(), &behind, 10)));
+      if (made->value.empty() || *behind) fail("'" + made->value + "' is no seed");
       const bool is_float = t.code == polyhalite_type_float || t.code == polyhalite_type_bfloat;
       a.array->for_each([&](uint8_t *element, const std::vector<int> &) {
         if (is_float) return set(element, t, engine() / 4294967296.0);
@@ -358,6 +360,7 @@ class Runner {
     char *end = nullptr;
     const double value = made->kind == "constant" ? std::strtod(made->value.c_str(), &end) : 1;
     if (end && (made->value.empty() || *end)) fail("'" + made->value + "' is no number");
+    if (!holds(t, value)) fail("'" + made->value + "' is no value of type " + type_name(t));
     a.array->for_each([&](uint8_t *element, const std::vector<int> &at) {
       const bool on = made->kind == "constant" || (at.size() >= 2 && at[0] == at[1]);
       set(element, t, on ? value : 0);

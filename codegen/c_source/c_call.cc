@@ -99,6 +99,8 @@ std::string CWriter::buffer_fact(const CallNode &call) {
   if (name == intrinsic::kBufferPointer) return argument;
   if (name == intrinsic::kBufferHost) return "uint64_t(uintptr_t(" + argument + "->host))";
   if (name == intrinsic::kBufferHostIsNull) return "(" + argument + "->host == nullptr)";
+  if (name == intrinsic::kBufferIsQuery) return argument + "->is_bounds_query()";
+  if (name == intrinsic::kBufferDeviceDirty) return argument + "->device_dirty()";
   if (name == intrinsic::kBufferDimIsNull) return "(" + argument + "->dim == nullptr)";
   if (name == intrinsic::kBufferType) return argument + "->type.as_u32()";
   if (name == intrinsic::kBufferDimensions) return argument + "->dimensions";

@@ -174,6 +174,16 @@ Value *FunctionEmitter::emit_buffer_fact(const CallNode &call) {
     return builder_.CreatePtrToInt(pointer_at(fields.host), builder_.getInt64Ty());
   }
   if (name == intrinsic::kBufferHostIsNull) return builder_.CreateIsNull(pointer_at(fields.host));
+  if (name == intrinsic::kBufferIsQuery) {
+    return builder_.CreateAnd(
+        builder_.CreateIsNull(pointer_at(fields.host)),
+        builder_.CreateIsNull(field(builder_.getInt64Ty(), 0, 8)));  // its device comes first
+  }
+  if (name == intrinsic::kBufferDeviceDirty) {
+    return builder_.CreateIsNotNull(
+        builder_.CreateAnd(field(builder_.getInt64Ty(), fields.flags, 8),
+                           builder_.getInt64(polyhalite_buffer_flag_device_dirty)));
+  }
   if (name == intrinsic::kBufferDimIsNull) return builder_.CreateIsNull(pointer_at(fields.dim));
   // code | bits << 8 | lanes << 16 is the type's bytes read as one number.
   if (name == intrinsic::kBufferType) {

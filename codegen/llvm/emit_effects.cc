@@ -17,7 +17,7 @@ bool is_text(const Expr &e) { return e->op == Op::StringImm; }
 }  // namespace
 
 // An array of polyhalite_print_item_t with lane `lane` of call.args[first..].
-Value *FunctionEmitter::print_items(const CallNode &call, size_t first, int lane) {
+Value *FunctionEmitter::print_items(const CallNode &call, size_t first, Value *lane) {
   llvm::Type *i32 = builder_.getInt32Ty(), *i64 = builder_.getInt64Ty();
   auto *item_type = llvm::StructType::get(context_, {i32, i32, i64});
   const size_t count = call.args.size() - first;
@@ -32,7 +32,7 @@ Value *FunctionEmitter::print_items(const CallNode &call, size_t first, int lane
       v = float32_of(v, t);
       t = Float(32);
     }
-    if (e.type().is_vector()) v = builder_.CreateExtractElement(v, static_cast<uint64_t>(lane));
+    if (e.type().is_vector()) v = builder_.CreateExtractElement(v, lane);
     uint32_t type = static_cast<uint32_t>(t.code()) | static_cast<uint32_t>(t.bits()) << 8;
     if (is_text(e)) type |= POLYHALITE_PRINT_TEXT;
     if (t.is_handle()) {
@@ -70,7 +70,7 @@ Value *FunctionEmitter::emit_print(const CallNode &call) {
     llvm::BasicBlock *yes = block("print"), *after = block("printed");
     builder_.CreateCondBr(holds, yes, after);
     builder_.SetInsertPoint(yes);
-    Value *items = print_items(call, 1, lane);
+    Value *items = print_items(call, 1, builder_.getInt64(static_cast<uint64_t>(lane)));
     builder_.CreateCall(
         format, {line, items, builder_.getInt32(static_cast<uint32_t>(call.args.size() - 1))});
     builder_.CreateCall(print, {user_context_, line});
@@ -80,17 +80,26 @@ Value *FunctionEmitter::emit_print(const CallNode &call) {
   return value;
 }
 
-// The message is that of the first lane.
+// The message is that of the first lane that fails.
 Value *FunctionEmitter::emit_require(const CallNode &call) {
   Value *value = emit(call.args[1]), *condition = emit(call.args[0]);
   for (size_t k = 2; k < call.args.size(); k++) emit(call.args[k]);
-  if (call.args[0].type().is_vector()) condition = builder_.CreateAndReduce(condition);
+  const Type each = call.args[0].type();
+  Value *const conditions = condition;
+  if (each.is_vector()) condition = builder_.CreateAndReduce(condition);
   llvm::BasicBlock *fail = block("required"), *holds = block("holds");
   builder_.CreateCondBr(condition, holds, fail,
                         llvm::MDBuilder(context_).createBranchWeights(1 << 20, 1));
   builder_.SetInsertPoint(fail);
   llvm::Type *pointer = builder_.getPtrTy(), *i32 = builder_.getInt32Ty();
-  Value *items = print_items(call, 2, 0);
+  Value *lane = builder_.getInt64(0);
+  if (each.is_vector()) {
+    llvm::Type *bits = builder_.getIntNTy(static_cast<unsigned>(each.lanes()));
+    Value *failed = builder_.CreateBitCast(builder_.CreateNot(conditions), bits);
+    lane = builder_.CreateBinaryIntrinsic(llvm::Intrinsic::cttz, failed, builder_.getTrue());
+    lane = builder_.CreateZExtOrTrunc(lane, builder_.getInt64Ty());
+  }
+  Value *items = print_items(call, 2, lane);
   llvm::FunctionCallee report = module_.declare("polyhalite_error_requirement_failed", i32,
                                                 {pointer, pointer, pointer, pointer, i32});
   return_code(builder_.CreateCall(

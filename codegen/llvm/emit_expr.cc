@@ -1,6 +1,7 @@
 // Expressions: each node is emitted once per scope; Int(32) scalars can be asked for in 64 bits.
 #include "codegen/llvm/function_emitter.h"
 #include "codegen/llvm/types.h"
+#include "lang/ir/function.h"
 #include "lang/ir/intrinsics.h"
 #include "lang/ir/visit.h"
 #include "lang/ir/widen_float16.h"
@@ -59,6 +60,19 @@ bool FunctionEmitter::reads_memory(const Expr &e) {
   bool reads = e->op == Op::Load || (call && acts(*call));
   for (const Expr &arg : e->args) reads = reads_memory(arg) || reads;
   return reads_memory_[e.get()] = reads;
+}
+
+bool FunctionEmitter::is_any_number(const Expr &e) {
+  const auto at = any_number_.find(e.get());
+  if (at != any_number_.end()) return at->second;
+  const VariableNode *v = as_variable(e);
+  const CallNode *call = as_call(e);
+  bool any = e->op == Op::Load || (call && call->kind != CallKind::Intrinsic);
+  if (v && v->kind == VariableKind::Param) any = !(v->param && v->param->keeps_coordinates);
+  if (const Binding *b = v ? scopes_.find(v->name) : nullptr; b && b->definition.defined())
+    any = any || is_any_number(b->definition);
+  for (const Expr &arg : e->args) any = is_any_number(arg) || any;
+  return any_number_[e.get()] = any;
 }
 
 int FunctionEmitter::depth_of(const Expr &e) {
@@ -296,7 +310,9 @@ Value *FunctionEmitter::emit_arithmetic(const Expr &e) {
                                   : builder_.CreateFMul(a, b);
     return is_float16(t) ? builder_.CreateBitCast(r, register_type(context_, t)) : r;
   }
-  const bool no_overflow = t.is_affine();
+  // Sums of coordinates do not overflow. Those of other numbers may be in another order than the
+  // program's, whose own do not.
+  const bool no_overflow = t.is_affine() && !is_any_number(e);
   if (e->op == Op::Add) return builder_.CreateAdd(a, b, "", false, no_overflow);
   if (e->op == Op::Sub) return builder_.CreateSub(a, b, "", false, no_overflow);
   return builder_.CreateMul(a, b, "", false, no_overflow);

@@ -61,6 +61,8 @@ class FunctionEmitter {
   void bind_symbol(const std::string &name, const Expr &value);
   int depth_of(const Expr &e);
   bool reads_memory(const Expr &e);
+  /// Is a number part of it that is loaded or passed, which may be any?
+  bool is_any_number(const Expr &e);
 
   // -- Division (emit_division.cc): floor for positive divisors, remainder in [0, |b|), 0 for b =
   // 0.
@@ -112,7 +114,7 @@ class FunctionEmitter {
   // emit_effects.cc
   Value *emit_print(const CallNode &call);
   Value *emit_require(const CallNode &call);
-  Value *print_items(const CallNode &call, size_t first, int lane);
+  Value *print_items(const CallNode &call, size_t first, llvm::Value *lane);
   Value *emit_extern(const CallNode &call);
   Value *call_extern(const CallNode &call, std::vector<Value *> args);
   /// Of a function of the program. In this process it may throw, which then ends the pipeline.
@@ -371,7 +373,7 @@ class FunctionEmitter {
   std::map<std::string, Slot> slots_;  // of `shared` allocations, by name, until the function ends
   std::map<std::string, uint64_t> own_storage_;  // allocations and constants: bytes of alignment
   std::map<std::string, int64_t> multiples_;     // variables that are multiples of more than 1
-  std::unordered_map<const ExprNode *, bool> reads_memory_;
+  std::unordered_map<const ExprNode *, bool> reads_memory_, any_number_;
   int depth_ = 0;  // loops around the point of emission
   bool straight_line_ = true;
   bool fields_loaded_ = false;

@@ -24,12 +24,16 @@ namespace polyhalite {
 
 namespace {
 
+// Consumes the error.
+std::string text_of(LLVMErrorRef error) {
+  char *message = LLVMGetErrorMessage(error);
+  const std::string text = message;
+  LLVMDisposeErrorMessage(message);
+  return text;
+}
+
 void check(LLVMErrorRef error, const char *doing) {
-  if (!error) return;
-  char *text = LLVMGetErrorMessage(error);
-  const std::string message = std::string(doing) + ": " + text;
-  LLVMDisposeErrorMessage(text);
-  internal_check(false, message.c_str());
+  if (error) internal_check(false, (std::string(doing) + ": " + text_of(error)).c_str());
 }
 
 #define PH_SYMBOL(name) {#name, reinterpret_cast<void *>(&name)}
@@ -64,6 +68,7 @@ const RuntimeSymbol kRuntime[] = {
     PH_SYMBOL(polyhalite_semaphore_release),
     PH_SYMBOL(polyhalite_error_buffer_is_null),
     PH_SYMBOL(polyhalite_error_host_is_null),
+    PH_SYMBOL(polyhalite_error_device_dirty_with_no_device_support),
     PH_SYMBOL(polyhalite_error_dim_is_null),
     PH_SYMBOL(polyhalite_error_bad_range),
     PH_SYMBOL(polyhalite_error_param_too_small),
@@ -107,6 +112,7 @@ struct JitCode::Session {
   LLVMOrcLLJITRef jit = nullptr;
   int (*entry)(void **args) = nullptr;
   void *function = nullptr;
+  std::string reported;  // "Symbols not found: [ f ]", of which an error has only who misses them
 
   Session() {
     // The JIT asks for the code generator of this machine, even for ready objects.
@@ -116,6 +122,12 @@ struct JitCode::Session {
       LLVMInitializeNativeAsmPrinter();
     });
     check(LLVMOrcCreateLLJIT(&jit, nullptr), "cannot start the JIT");
+    LLVMOrcExecutionSessionSetErrorReporter(
+        LLVMOrcLLJITGetExecutionSession(jit),
+        [](void *session, LLVMErrorRef error) {
+          static_cast<Session *>(session)->reported += text_of(error) + "\n";
+        },
+        this);
   }
 
   ~Session() {
@@ -158,9 +170,8 @@ struct JitCode::Session {
   LLVMOrcExecutorAddress find(const std::string &name) {
     LLVMOrcExecutorAddress address = 0;
     if (LLVMErrorRef error = LLVMOrcLLJITLookup(jit, &address, name.c_str())) {
-      char *text = LLVMGetErrorMessage(error);
-      const std::string why = text;
-      LLVMDisposeErrorMessage(text);
+      std::string why = text_of(error);
+      if (!reported.empty()) why = reported.substr(0, reported.size() - 1);
       user_error("the pipeline cannot be linked in this process", why,
                  "give the C functions that it calls with set_jit_externs(), or export them from "
                  "the program (-rdynamic)");

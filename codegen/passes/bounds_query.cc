@@ -82,7 +82,7 @@ std::vector<Stmt> answer_bounds_query(const std::vector<FunctionArgument> &args,
   std::vector<Stmt> answers;
   for (const FunctionArgument &a : args) {
     if (!a.is_buffer) continue;
-    const Expr missing = buffer_fact(Bool(), intrinsic::kBufferHostIsNull, a.name);
+    const Expr missing = buffer_fact(Bool(), intrinsic::kBufferIsQuery, a.name);
     asks = asks.defined() ? make_binary(Op::Or, asks, missing) : missing;
     answer(a, constraints_of(a, tree.algorithm), needed_box(a, tree.algorithm, survey), answers);
   }

@@ -5,6 +5,7 @@
 #include "codegen/ir/visit.h"
 #include "codegen/passes/buffer_fields.h"
 #include "codegen/passes/region_checks.h"
+#include "lang/ir/extern_stage.h"
 #include "lang/ir/intrinsics.h"
 #include "lang/ir/visit.h"
 #include "lang/simplify/simplify.h"
@@ -38,23 +39,25 @@ class Checks {
         Expr(uint32_t(a.type.code()) | uint32_t(a.type.bits()) << 8 | uint32_t{1} << 16);
     const Expr found = buffer_fact(UInt(32), intrinsic::kBufferType, a.name);
     const Expr same_type = make_binary(Op::Eq, found, wanted);
-    require(queries ? make_binary(Op::Or, has_no_memory(a), same_type) : same_type,
+    const Expr asks = buffer_fact(Bool(), intrinsic::kBufferIsQuery, a.name);
+    require(queries ? make_binary(Op::Or, asks, same_type) : same_type,
             error_call("polyhalite_error_bad_type", {function_, name, found, wanted}));
     const Expr dims = buffer_fact(Int(32), intrinsic::kBufferDimensions, a.name);
     require(
         make_binary(Op::Eq, dims, Expr(a.dimensions)),
         error_call("polyhalite_error_bad_dimensions", {function_, name, dims, Expr(a.dimensions)}));
-    if (!queries) {
-      require(make_not(has_no_memory(a)),
-              error_call("polyhalite_error_host_is_null", {function_, name}));
-    }
     if (a.dimensions == 0) return;
     require(make_not(buffer_fact(Bool(), intrinsic::kBufferDimIsNull, a.name)),
             error_call("polyhalite_error_dim_is_null", {function_, name}));
   }
 
-  static Expr has_no_memory(const FunctionArgument &a) {
-    return buffer_fact(Bool(), intrinsic::kBufferHostIsNull, a.name);
+  // Elements that the host reads and writes are the host's.
+  void memory(const FunctionArgument &a) {
+    const Expr name = make_string(a.name);
+    require(make_not(buffer_fact(Bool(), intrinsic::kBufferHostIsNull, a.name)),
+            error_call("polyhalite_error_host_is_null", {function_, name}));
+    require(make_not(buffer_fact(Bool(), intrinsic::kBufferDeviceDirty, a.name)),
+            error_call("polyhalite_error_device_dirty_with_no_device_support", {function_, name}));
   }
 
   // Index arithmetic does not overflow within these ranges.
@@ -270,6 +273,17 @@ void add_parameters(const Expr &e, std::set<std::string> &names) {
   });
 }
 
+// Copies between the sides of a buffer say themselves what is missing; a function of the user's may
+// do without the host's.
+bool stays_on_host(const Algorithm &algorithm, const Stmt &pipeline) {
+  bool stays = true;
+  for_each_stmt(pipeline, [&](const Stmt &s) { stays = stays && s->kind != StmtKind::Kernel; });
+  for (const FuncDef &func : algorithm.funcs) {
+    for (const StageDef &stage : func.stages) stays = stays && !is_extern_stage(stage);
+  }
+  return stays;
+}
+
 // The limits of scalars in `used`, and of those that limits speak of.
 std::vector<Stmt> limit_checks(const std::string &function, const Algorithm &algorithm,
                                std::set<std::string> used) {
@@ -294,8 +308,10 @@ std::vector<Stmt> limit_checks(const std::string &function, const Algorithm &alg
 std::vector<Stmt> value_checks(const Function &f, const LoopTree &tree, const Survey &survey,
                                const Stmt &pipeline) {
   Checks checks(f.name);
+  const bool is_on_host = stays_on_host(tree.algorithm, pipeline);
   for (const FunctionArgument &a : f.args) {
     if (!a.is_buffer) continue;
+    if (is_on_host) checks.memory(a);
     checks.ranges(a, constraints_of(a, tree.algorithm));
     if (f.buffer_limit != INT64_MAX) checks.size(a, f.buffer_limit);
   }

@@ -77,6 +77,11 @@ class RegionChecks {
       const Reach r = reach_of(s.value, false);
       root_[s.name] = distance(make_variable(Int(32), VariableKind::Symbol, s.name), r.of_scalar);
     }
+    for (const Assumption &a : survey_.assumptions) {
+      about_ = {a.func, a.dimension};
+      reach_of(a.actual, false);
+      reach_of(a.wanted, false);
+    }
     for (const auto &[name, box] : survey_.inputs) look(name, box);
     for (size_t f = 0; f < survey_.funcs.size(); f++) {
       look(tree_.algorithm.funcs[f].name, survey_.funcs[f].computed);

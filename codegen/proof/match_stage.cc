@@ -1,5 +1,6 @@
 #include "codegen/proof/match_stage.h"
 
+#include <map>
 #include <set>
 #include <tuple>
 
@@ -151,11 +152,22 @@ class Matcher {
       }
     }
     if (is_variable_of_definition(pattern)) return bind(as_variable(pattern)->name, actual);
+    // Conditions are those of reads: what has none is met once, however many ways lead to it.
+    const bool is_conditional = !where.empty() || !touched.empty();
+    if (is_conditional && !holds_read(pattern)) return matches(pattern, actual, {}, {});
     const auto key = std::make_tuple(pattern.get(), actual.get(), texts(where), texts(touched));
     if (visited_.count(key)) return true;
     if (!matches_node(pattern, actual, where, touched)) return false;
     visited_.insert(key);
     return true;
+  }
+
+  bool holds_read(const Expr &pattern) {
+    const auto known = holds_read_.find(pattern.get());
+    if (known != holds_read_.end()) return known->second;
+    bool holds = reads_data(pattern);
+    for (const Expr &a : pattern->args) holds = holds_read(a) || holds;
+    return holds_read_[pattern.get()] = holds;
   }
 
   static std::vector<const ExprNode *> texts(const Conditions &c) {
@@ -221,6 +233,7 @@ class Matcher {
   std::set<std::tuple<const ExprNode *, const ExprNode *, std::vector<const ExprNode *>,
                       std::vector<const ExprNode *>>>
       visited_;
+  std::map<const ExprNode *, bool> holds_read_;
 };
 
 }  // namespace

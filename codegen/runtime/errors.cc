@@ -28,7 +28,7 @@ struct TypeName {
     } else {
       snprintf(text, sizeof text, "%s%u", code < 5 ? kCodes[code] : "unknown type ", bits);
     }
-    if (lanes > 1) {
+    if (lanes != 1) {
       char lanes_text[16];
       snprintf(lanes_text, sizeof lanes_text, "x%u", lanes);
       size_t n = 0;
@@ -111,6 +111,15 @@ PH_WEAK int polyhalite_error_host_is_null(void *user_context, const char *functi
   return fail(user_context, polyhalite_error_code_host_is_null,
               "%s: buffer '%s' has no memory (host is null); allocate it before the call", function,
               buffer);
+}
+
+PH_WEAK int polyhalite_error_device_dirty_with_no_device_support(void *user_context,
+                                                                 const char *function,
+                                                                 const char *buffer) {
+  return fail(user_context, polyhalite_error_code_device_dirty_with_no_device_support,
+              "%s: buffer '%s' was last written on a device (device_dirty is set), which this "
+              "pipeline does not use; copy it to the host before the call",
+              function, buffer);
 }
 
 PH_WEAK int polyhalite_error_extern_stage_failed(void *user_context, const char *function,

@@ -214,6 +214,8 @@ int polyhalite_msan_check_argument(void *user_context, polyhalite_buffer_t *buff
  * code that the pipeline then returns. */
 int polyhalite_error_buffer_is_null(void *user_context, const char *function, const char *buffer);
 int polyhalite_error_host_is_null(void *user_context, const char *function, const char *buffer);
+int polyhalite_error_device_dirty_with_no_device_support(void *user_context, const char *function,
+                                                         const char *buffer);
 int polyhalite_error_bad_type(void *user_context, const char *function, const char *buffer,
                               uint32_t found, uint32_t wanted); /* code | bits<<8 | lanes<<16 */
 int polyhalite_error_bad_dimensions(void *user_context, const char *function, const char *buffer,

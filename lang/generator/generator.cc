@@ -259,7 +259,9 @@ void GeneratorBase::run() {
 Pipeline GeneratorBase::build_pipeline() {
   run();
   Pipeline pipeline = get_pipeline();
-  if (using_autoscheduler()) pipeline.apply_autoscheduler(target.value(), autoscheduler_);
+  if (using_autoscheduler()) {
+    pipeline.apply_autoscheduler(target.value(), autoscheduler_, Here(SourceLocation{}));
+  }
   return pipeline;
 }
 

@@ -248,6 +248,8 @@ const std::set<std::string> &expression_words() {
                              intrinsic::kBufferIsNull,
                              intrinsic::kBufferHostIsNull,
                              intrinsic::kBufferDimIsNull,
+                             intrinsic::kBufferIsQuery,
+                             intrinsic::kBufferDeviceDirty,
                              intrinsic::kBufferType,
                              intrinsic::kBufferDimensions}) {
       words.insert(name);

@@ -260,7 +260,8 @@ std::string to_text(const Expr &e) {
 Type implied_call_type(CallKind kind, const std::string &name, const std::vector<Expr> &args) {
   if (kind == CallKind::Intrinsic) {
     if (name == intrinsic::kBufferIsNull || name == intrinsic::kBufferHostIsNull ||
-        name == intrinsic::kBufferDimIsNull) {
+        name == intrinsic::kBufferDimIsNull || name == intrinsic::kBufferIsQuery ||
+        name == intrinsic::kBufferDeviceDirty) {
       return Bool();
     }
     if (name == intrinsic::kBufferType) return UInt(32);

@@ -98,6 +98,7 @@ Stage FuncRef::define(std::vector<Expr> values) {
 }
 
 Stage FuncRef::update(const std::vector<Expr> &values, int initial, Operator combine) {
+  const ErrorPlace place(where_);
   for (const Expr &v : values) detail::require_defined(v, "update");
   if (!func_->pure) {
     std::vector<Expr> first;
@@ -167,6 +168,23 @@ Expr gather(const std::vector<Expr> &operands, Here here) {
 }
 
 FuncTupleElementRef::operator Expr() const { return ref_.value(index_); }
+
+Stage FuncTupleElementRef::operator+=(const Expr &value) {
+  const ErrorPlace place(ref_.where_);
+  return *this = Expr(*this) + value;
+}
+Stage FuncTupleElementRef::operator-=(const Expr &value) {
+  const ErrorPlace place(ref_.where_);
+  return *this = Expr(*this) - value;
+}
+Stage FuncTupleElementRef::operator*=(const Expr &value) {
+  const ErrorPlace place(ref_.where_);
+  return *this = Expr(*this) * value;
+}
+Stage FuncTupleElementRef::operator/=(const Expr &value) {
+  const ErrorPlace place(ref_.where_);
+  return *this = Expr(*this) / value;
+}
 
 Stage FuncTupleElementRef::operator=(const Expr &value) {
   std::vector<Expr> values;

@@ -373,7 +373,8 @@ template <typename Self>
 Self &Schedulable<Self>::compute_with(
     const LoopLevel &level, const std::vector<std::pair<VarOrRVar, LoopAlignStrategy>> &align) {
   const Stage &s = self().stage_to_schedule();
-  const VarOrRVar loop(Var::of_loop(level.contents()->loop));
+  VarOrRVar loop(level.contents()->loop, level.contents()->is_rvar);
+  loop.where = level.contents()->where;
   FunctionContents &f = defined_function(s, "compute_with", loop);
   Directive &d =
       record_level(f, s.index(), DirectiveKind::ComputeWith, level, Here(level.contents()->where));

@@ -159,7 +159,8 @@ void require_bool(const Expr &e, const char *symbol) {
              "conditions have type bool", "compare it, as in x != 0");
 }
 
-Expr logic(Op op, Expr a, Expr b) {
+Expr logic(Op op, Expr a, Expr b, ExprSite site) {
+  const ErrorPlace place(site);
   require_bool(a, op_name(op));
   require_bool(b, op_name(op));
   detail::match_lanes(a, b);
@@ -168,38 +169,58 @@ Expr logic(Op op, Expr a, Expr b) {
 
 }  // namespace
 
-Expr operator-(Expr a) {
-  detail::require_defined(a, "-");
-  const Type t = a.type();
-  return make_binary(Op::Sub, make_zero(t), std::move(a));
+Expr operator-(Operand a) {
+  const ErrorPlace place(a.site);
+  detail::require_defined(a.value, "-");
+  const Type t = a.value.type();
+  return make_binary(Op::Sub, make_zero(t), std::move(a.value));
 }
 
-Expr operator~(Expr a) {
-  detail::require_defined(a, "~");
-  detail::require_integer(a, "~");
-  const Type t = a.type();
-  return make_intrinsic(t, intrinsic::kBitwiseNot, {std::move(a)});
+Expr operator~(Operand a) {
+  const ErrorPlace place(a.site);
+  detail::require_defined(a.value, "~");
+  detail::require_integer(a.value, "~");
+  const Type t = a.value.type();
+  return make_intrinsic(t, intrinsic::kBitwiseNot, {std::move(a.value)});
 }
 
-Expr operator!(Expr a) {
-  require_bool(a, "!");
-  return make_not(std::move(a));
+Expr operator!(Operand a) {
+  const ErrorPlace place(a.site);
+  require_bool(a.value, "!");
+  return make_not(std::move(a.value));
 }
 
-Expr operator&&(Expr a, Expr b) { return logic(Op::And, std::move(a), std::move(b)); }
-Expr operator&&(Expr a, bool b) { return logic(Op::And, std::move(a), Expr(b)); }
-Expr operator&&(bool a, Expr b) { return logic(Op::And, Expr(a), std::move(b)); }
-Expr operator||(Expr a, Expr b) { return logic(Op::Or, std::move(a), std::move(b)); }
-Expr operator||(Expr a, bool b) { return logic(Op::Or, std::move(a), Expr(b)); }
-Expr operator||(bool a, Expr b) { return logic(Op::Or, Expr(a), std::move(b)); }
+Expr operator&&(Operand a, Operand b) {
+  return logic(Op::And, std::move(a.value), std::move(b.value), a.site);
+}
+Expr operator&&(Operand a, bool b) { return logic(Op::And, std::move(a.value), Expr(b), a.site); }
+Expr operator&&(bool a, Operand b) { return logic(Op::And, Expr(a), std::move(b.value), b.site); }
+Expr operator||(Operand a, Operand b) {
+  return logic(Op::Or, std::move(a.value), std::move(b.value), a.site);
+}
+Expr operator||(Operand a, bool b) { return logic(Op::Or, std::move(a.value), Expr(b), a.site); }
+Expr operator||(bool a, Operand b) { return logic(Op::Or, Expr(a), std::move(b.value), b.site); }
 
 // The assigned variable keeps its type.
-Expr &operator+=(Expr &a, Expr b) { return a = a + cast(a.type(), std::move(b)); }
-Expr &operator-=(Expr &a, Expr b) { return a = a - cast(a.type(), std::move(b)); }
-Expr &operator*=(Expr &a, Expr b) { return a = a * cast(a.type(), std::move(b)); }
-Expr &operator/=(Expr &a, Expr b) { return a = a / cast(a.type(), std::move(b)); }
+Expr &operator+=(Expr &a, Operand b) {
+  const ErrorPlace place(b.site);
+  return a = a + cast(a.type(), std::move(b.value));
+}
+Expr &operator-=(Expr &a, Operand b) {
+  const ErrorPlace place(b.site);
+  return a = a - cast(a.type(), std::move(b.value));
+}
+Expr &operator*=(Expr &a, Operand b) {
+  const ErrorPlace place(b.site);
+  return a = a * cast(a.type(), std::move(b.value));
+}
+Expr &operator/=(Expr &a, Operand b) {
+  const ErrorPlace place(b.site);
+  return a = a / cast(a.type(), std::move(b.value));
+}
 
-Expr cast(Type t, Expr e) {
+Expr cast(Type t, Expr e, ExprSite site) {
+  const ErrorPlace place(site);
   detail::require_defined(e, "cast");
   if (t.is_scalar()) t = t.with_lanes(e.type().lanes());
   if (t.is_handle() != e.type().is_handle()) {
@@ -209,7 +230,8 @@ Expr cast(Type t, Expr e) {
   return detail::cast_folding(t, std::move(e));
 }
 
-Expr reinterpret(Type t, Expr e) {
+Expr reinterpret(Type t, Expr e, ExprSite site) {
+  const ErrorPlace place(site);
   detail::require_defined(e, "reinterpret");
   if (t.bits() * t.lanes() != e.type().bits() * e.type().lanes()) {
     user_error("reinterpret of " + e.type().to_string() + " as " + t.to_string(),
@@ -240,7 +262,8 @@ Expr mux_tree(const Expr &id, const std::vector<Expr> &values, size_t begin, siz
 
 }  // namespace
 
-Expr mux(const Expr &id, const std::vector<Expr> &values) {
+Expr mux(const Expr &id, const std::vector<Expr> &values, ExprSite site) {
+  const ErrorPlace place(site);
   if (values.empty()) {
     user_error("mux without values", "there is nothing to choose from", "give at least one value");
   }
@@ -248,7 +271,8 @@ Expr mux(const Expr &id, const std::vector<Expr> &values) {
   return select(id < 0, values.back(), mux_tree(id, values, 0, values.size()));
 }
 
-Expr clamp(Expr a, Expr min_value, Expr max_value) {
+Expr clamp(Expr a, Expr min_value, Expr max_value, ExprSite site) {
+  const ErrorPlace place(site);
   detail::require_defined(a, "clamp");
   detail::require_defined(min_value, "clamp");
   detail::require_defined(max_value, "clamp");
@@ -274,7 +298,8 @@ Expr absd(Expr a, Expr b) {
   return make_intrinsic(t.with_code(Type::UInt), intrinsic::kAbsd, {std::move(a), std::move(b)});
 }
 
-Expr select(Expr condition, Expr true_value, Expr false_value) {
+Expr select(Expr condition, Expr true_value, Expr false_value, ExprSite site) {
+  const ErrorPlace place(site);
   // What C++ has compared is a number by now: select(sizeof(T) == 4, a, b).
   if (condition.defined() && is_const_int(condition)) {
     condition = make_binary(Op::Ne, condition, make_zero(condition.type()));

@@ -85,15 +85,17 @@ std::string Stage::dump_argument_list() const {
   return text + "\n";
 }
 
-std::vector<VarOrRVar> Stage::split_vars() const {
+std::vector<VarOrRVar> Stage::split_vars(Here here) const {
   std::vector<VarOrRVar> vars;
+  auto add = [&](const std::string &loop, bool is_reduction) {
+    VarOrRVar v(loop, is_reduction);
+    v.where = here.where;
+    vars.push_back(std::move(v));
+  };
   if (func_->pure) {
-    for (const CurrentLoop &l : current_loops(*func_, stage_, branch_)) {
-      vars.emplace_back(Var::of_loop(l.name));
-      vars.back().is_rvar = l.is_reduction;
-    }
+    for (const CurrentLoop &l : current_loops(*func_, stage_, branch_)) add(l.name, l.is_reduction);
   }
-  vars.emplace_back(Var::outermost());
+  add(Var::outermost().name(), false);
   return vars;
 }
 

@@ -2,6 +2,7 @@
 #include <cmath>
 #include <limits>
 
+#include "lang/ir/function.h"
 #include "lang/simplify/fold.h"
 #include "lang/simplify/simplifier.h"
 
@@ -43,6 +44,28 @@ bool is_representable(const Linear &l) {
 }  // namespace
 
 // e/k%n*k + e%k  ->  e%(k*n)
+bool Simplifier::is_any_number(const Expr &e) {
+  const auto known = any_number_memo_.find(e.get());
+  if (known != any_number_memo_.end()) return known->second;
+  const VariableNode *v = as_variable(e);
+  const CallNode *c = as_call(e);
+  bool any = e->op == Op::Load || (c && c->kind != CallKind::Intrinsic) ||
+             (v && v->kind == VariableKind::Param && !(v->param && v->param->keeps_coordinates));
+  for (const Expr &arg : e->args) any = any || is_any_number(arg);
+  keep_.push_back(e);
+  return any_number_memo_[e.get()] = any;
+}
+
+bool Simplifier::may_overflow(const Linear &l) {
+  const bool is_atom = l.constant == 0 && l.terms.size() == 1 && l.terms.begin()->second == 1;
+  if (is_atom) return false;
+  bool any = false;
+  for (const auto &[atom, c] : l.terms) any = any || is_any_number(atom);
+  if (!any) return false;
+  const ConstantBounds b = bounds_of(l);
+  return !b.min || !b.max || !fits(l.type, *b.min) || !fits(l.type, *b.max);
+}
+
 bool Simplifier::join_remainders(Linear &l) {
   for (const auto &[atom, c] : l.terms) {
     int64_t n, k, product;

@@ -71,6 +71,7 @@ Expr Simplifier::divide_linear(const Expr &a, int64_t k) {
   const Expr plain = make_binary(Op::Div, a, constant(t, k));
   // (8*x + y)/8  ->  x + y/8
   const Parts p = split_by(to_linear(a), k);
+  if (may_overflow(p.rest)) return intern(plain);
   if (!p.multiple.terms.empty() || p.multiple.constant != 0) {
     const Expr rest = from_linear(p.rest, a);
     const Expr quotient = divide(rest, constant(t, k));
@@ -85,7 +86,8 @@ Expr Simplifier::divide_linear(const Expr &a, int64_t k) {
   if (atom.defined() && atom->op == Op::Div && is_const_int(atom->args[1], &inner) && inner > 0) {
     int64_t both, offset;
     if (!__builtin_mul_overflow(inner, k, &both) && fits(t, both) &&
-        !__builtin_mul_overflow(inner, p.rest.constant, &offset) && fits(t, offset)) {
+        !__builtin_mul_overflow(inner, p.rest.constant, &offset) && fits(t, offset) &&
+        (offset == 0 || !is_any_number(atom))) {
       return divide(add(atom->args[0], constant(t, offset)), constant(t, both));
     }
   }
@@ -112,6 +114,7 @@ Expr Simplifier::modulo_linear(const Expr &a, int64_t k) {
   const Expr divisor = constant(t, k);
   // (8*x + y) % 8  ->  y % 8
   const Parts p = split_by(to_linear(a), k);
+  if (may_overflow(p.rest)) return intern(make_binary(Op::Mod, a, divisor));
   if (!p.multiple.terms.empty() || p.multiple.constant != 0) {
     return modulo(from_linear(p.rest, a), divisor);
   }

@@ -1,6 +1,7 @@
 #include "lang/simplify/linear.h"
 
 #include <iterator>
+#include <unordered_map>
 
 #include "polyhalite/error.h"
 
@@ -38,42 +39,64 @@ Linear &Linear::scale(int64_t factor) {
   return *this;
 }
 
-Linear to_linear(const Expr &e) {
-  Linear l;
-  l.type = e.type();
-  int64_t k;
-  if (is_const_int(e, &k)) {
-    l.constant = k;
+namespace {
+
+// Deep expressions are met on many ways, their parts once.
+class LinearForms {
+ public:
+  Linear of(const Expr &e, int depth = 0) {
+    constexpr int kShallow = 6;
+    if (depth < kShallow || e->args.empty()) return make(e, depth);
+    const auto known = known_.find(e.get());
+    if (known != known_.end()) return known->second;
+    return known_[e.get()] = make(e, depth);
+  }
+
+ private:
+  Linear make(const Expr &e, int depth) {
+    Linear l;
+    l.type = e.type();
+    int64_t k;
+    if (is_const_int(e, &k)) {
+      l.constant = k;
+      return l;
+    }
+    const auto part = [&](size_t i) { return of(e->args[i], depth + 1); };
+    switch (e->op) {
+      case Op::Add:
+        l = part(0);
+        return l.add(part(1));
+      case Op::Sub:
+        l = part(0);
+        return l.add(part(1), -1);
+      case Op::Mul: {
+        Linear a = part(0), b = part(1);
+        if (b.is_constant()) return a.scale(b.constant);
+        if (a.is_constant()) return b.scale(a.constant);
+        break;
+      }
+      case Op::Cast:
+        // Widening keeps sums because overflow of the narrow type is undefined.
+        if (e.type() == Int(64) && e->args[0].type() == Int(32)) {
+          Linear inner = part(0);
+          l.constant = inner.constant;
+          for (const auto &[atom, c] : inner.terms) l.terms[make_cast(Int(64), atom)] = c;
+          return l;
+        }
+        break;
+      default:
+        break;
+    }
+    l.terms[e] = 1;
     return l;
   }
-  switch (e->op) {
-    case Op::Add:
-      l = to_linear(e->args[0]);
-      return l.add(to_linear(e->args[1]));
-    case Op::Sub:
-      l = to_linear(e->args[0]);
-      return l.add(to_linear(e->args[1]), -1);
-    case Op::Mul: {
-      Linear a = to_linear(e->args[0]), b = to_linear(e->args[1]);
-      if (b.is_constant()) return a.scale(b.constant);
-      if (a.is_constant()) return b.scale(a.constant);
-      break;
-    }
-    case Op::Cast:
-      // Widening keeps sums because overflow of the narrow type is undefined.
-      if (e.type() == Int(64) && e->args[0].type() == Int(32)) {
-        Linear inner = to_linear(e->args[0]);
-        l.constant = inner.constant;
-        for (const auto &[atom, c] : inner.terms) l.terms[make_cast(Int(64), atom)] = c;
-        return l;
-      }
-      break;
-    default:
-      break;
-  }
-  l.terms[e] = 1;
-  return l;
-}
+
+  std::unordered_map<const ExprNode *, Linear> known_;
+};
+
+}  // namespace
+
+Linear to_linear(const Expr &e) { return LinearForms().of(e); }
 
 Expr to_expr(const Linear &l) {
   Expr sum;

@@ -131,6 +131,8 @@ Expr Simplifier::compare_linear(Op op, const Expr &a, const Expr &b) {
       }
     }
   }
+  // What moves over an equation may wrap: both sides do.
+  if (!is_equation && (may_overflow(left) || may_overflow(right))) return plain;
   return intern(make_binary(op, from_linear(left, a), from_linear(right, b)));
 }
 
@@ -159,24 +161,25 @@ Expr Simplifier::and_or(Op op, const Expr &a, const Expr &b) {
   if (decides(a) || decides(b)) return constant(Bool(lanes), !is_and);
   if (is_const(a)) return b;
   if (is_const(b)) return a;
-  std::vector<Expr> operands;
+  std::vector<Expr> operands, more;
   list_operands(op, a, operands);
-  list_operands(op, b, operands);
-  for (size_t i = 0; i < operands.size(); i++) {
-    for (size_t j = 0; j < operands.size(); j++) {
-      if (i == j) continue;
-      const Expr &x = operands[i], &y = operands[j];
-      const Expr not_y = negate(y);
+  list_operands(op, b, more);
+  // Operands of one side have met each other.
+  for (const Expr &y : more) {
+    const Expr not_y = negate(y);
+    bool is_known = false;
+    std::vector<Expr> kept;
+    for (const Expr &x : operands) {
+      const Expr not_x = negate(x);
       // x && !x is false; more so where x implies !y.
-      if (is_and ? implies(x, not_y) : implies(negate(x), y)) {
-        return constant(Bool(lanes), !is_and);
-      }
-      if (is_and ? implies(x, y) : implies(y, x)) {
-        operands.erase(operands.begin() + static_cast<long>(j));
-        if (j < i) i--;
-        j--;
-      }
+      const bool decided =
+          is_and ? implies(x, not_y) || implies(y, not_x) : implies(not_x, y) || implies(not_y, x);
+      if (decided) return constant(Bool(lanes), !is_and);
+      is_known = is_known || (is_and ? implies(x, y) : implies(y, x));
+      if (is_known || !(is_and ? implies(y, x) : implies(x, y))) kept.push_back(x);
     }
+    operands = std::move(kept);
+    if (!is_known) operands.push_back(y);
   }
   Expr r = operands[0];
   for (size_t i = 1; i < operands.size(); i++) r = intern(make_binary(op, r, operands[i]));
@@ -202,10 +205,12 @@ Expr Simplifier::select(const Expr &c, const Expr &a, const Expr &b) {
   if (c->op == Op::Not) return select(c->args[0], b, a);
   const Type t = a.type();
   if (t.element_of().is_bool()) {
-    if (is_true(a)) return and_or(Op::Or, c, b);
-    if (is_false(b)) return and_or(Op::And, c, a);
-    if (is_false(a)) return and_or(Op::And, negate(c), b);
-    if (is_true(b)) return and_or(Op::Or, negate(c), a);
+    // One condition may choose between whole vectors.
+    const Expr each = c.type().is_scalar() && t.is_vector() ? broadcast(c, t.lanes()) : c;
+    if (is_true(a)) return and_or(Op::Or, each, b);
+    if (is_false(b)) return and_or(Op::And, each, a);
+    if (is_false(a)) return and_or(Op::And, negate(each), b);
+    if (is_true(b)) return and_or(Op::Or, negate(each), a);
   }
   // select(c, select(c, x, y), z)  ->  select(c, x, z)
   if (a->op == Op::Select && equal(a->args[0], c)) return select(c, a->args[1], b);

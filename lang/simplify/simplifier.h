@@ -45,6 +45,10 @@ class Simplifier {
   Expr subtract(const Expr &a, const Expr &b);
   Expr multiply(const Expr &a, const Expr &b);
   Expr from_linear(const Linear &l, const Expr &otherwise);
+  /// May the sum, which no program has written, leave its type? Coordinates are taken to be far
+  /// from their type's ends; what is loaded or passed may be any number.
+  bool may_overflow(const Linear &l);
+  bool is_any_number(const Expr &e);
   bool join_remainders(Linear &l);
   void join_quotients(Linear &l);
 
@@ -93,6 +97,7 @@ class Simplifier {
   const VariableBounds &bounds_;
   std::unordered_map<const ExprNode *, Expr> memo_;
   std::unordered_map<const ExprNode *, ConstantBounds> bounds_memo_;
+  std::unordered_map<const ExprNode *, bool> any_number_memo_;
   std::unordered_set<Expr, ShallowHash, ShallowEqual> interned_;
   std::vector<Expr> keep_;  // keys of the maps stay alive
 };

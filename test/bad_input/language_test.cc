@@ -66,7 +66,7 @@ TEST_F(BadAlgorithm, undefined_values) {
             "  why: an Expr that was never given a value has no type\n"
             "  fix: assign the Expr before it is used");
   EXPECT_EQ(text_of([&] { undefined + 1; }),
-            "error: an operand of '+' is undefined\n"
+            "@: error: an operand of '+' is undefined\n"
             "  why: an Expr that was never given a value has no type\n"
             "  fix: assign the Expr before it is used");
   EXPECT_EQ(text_of([&] { f.type(); }),
@@ -81,24 +81,24 @@ TEST_F(BadAlgorithm, undefined_values) {
 
 TEST_F(BadAlgorithm, types_of_operands) {
   EXPECT_EQ(text_of([&] { select(x, 1, 2); }),
-            "error: operand of 'select' has type int32\n"
+            "@: error: operand of 'select' has type int32\n"
             "  why: conditions have type bool\n"
             "  fix: compare it, as in x != 0");
   EXPECT_TRUE(select(sizeof(x) == 1, x, 2).defined());
   EXPECT_EQ(text_of([&] { select(x > 0, cast<uint8_t>(x), cast<float>(x)); }),
-            "error: select between uint8 and float32\n"
+            "@: error: select between uint8 and float32\n"
             "  why: the two values must have the same type\n"
             "  fix: cast one of them");
   EXPECT_EQ(text_of([&] { Expr(x) && Expr(y); }),
-            "error: operand of '&&' has type int32\n"
+            "@: error: operand of '&&' has type int32\n"
             "  why: conditions have type bool\n"
             "  fix: compare it, as in x != 0");
   EXPECT_EQ(text_of([&] { cast<float>(x) & 3; }),
-            "error: '&' on float32\n"
+            "@: error: '&' on float32\n"
             "  why: bits are defined for integers only\n"
             "  fix: cast or reinterpret the operand to an integer");
   EXPECT_EQ(text_of([&] { mux(x, std::vector<Expr>{}); }),
-            "error: mux without values\n"
+            "@: error: mux without values\n"
             "  why: there is nothing to choose from\n"
             "  fix: give at least one value");
 }
@@ -300,7 +300,7 @@ TEST_F(BadAlgorithm, expressions_that_are_too_deep) {
         Expr e = x;
         for (int i = 0; i < 100000; i++) e = e * 3 + x;
       }),
-      "error: an expression of more than 4000 levels\n"
+      "@: error: an expression of more than 4000 levels\n"
       "  why: each operation on top of another is a level, and so is the body of an inlined Func\n"
       "  fix: compute a part of it in a Func of its own with compute_root(), or use an RDom for a "
       "long sum");

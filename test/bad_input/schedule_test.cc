@@ -50,6 +50,29 @@ TEST_F(BadSchedule, factors_that_are_too_large) {
             "  fix: use a factor of at most 1073741824");
 }
 
+// Each fits, both together do not.
+TEST_F(BadSchedule, factors_of_several_splits_that_are_too_large) {
+  const Var yo("yo");
+  for (const TailStrategy tail : {TailStrategy::ShiftInwards, TailStrategy::RoundUp}) {
+    Func f("f");
+    f(x, y) = x;
+    f.split(x, xo, xi, 65536, tail).split(xo, xo, yo, 65536, tail);
+    EXPECT_EQ(text_of([&] { f.realize({8, 8}); }, __builtin_FILE(), __LINE__ - 1),
+              "@: error: splits of 'x' make tiles of " +
+                  std::string(tail == TailStrategy::RoundUp ? "4294967296" : "4294901761") +
+                  " iterations\n"
+                  "  why: whole tiles are computed, and extents are int32\n"
+                  "  fix: use factors whose product is at most 1073741824, or "
+                  "TailStrategy::GuardWithIf");
+    Func h("f");
+    n.set(4);
+    h(x, y) = x;
+    h.split(x, xo, xi, n, tail).split(xo, xo, yo, 1 << 30, tail);
+    const std::string text = text_of([&] { h.realize({8, 8}); });
+    EXPECT_NE(text.find("from 0, and coordinates are 32-bit integers"), std::string::npos) << text;
+  }
+}
+
 TEST_F(BadSchedule, factors_that_are_not_positive_at_run_time) {
   g.split(x, xo, xi, n / 4, TailStrategy::GuardWithIf);
   EXPECT_EQ(text_of([&] { g.realize({8, 8}); }),

@@ -162,9 +162,10 @@ TEST(Define, LiteralsTakeTheOtherOperandsType) {
 TEST(Define, LiteralOutOfRangeIsRefused) {
   Var x("x");
   EXPECT_EQ(message_of([&] { (void)(cast<uint8_t>(x) + 300); }),
-            "error: the literal 300 beside '+' does not fit uint8\n"
-            "  why: a literal takes the type of the other operand, and uint8 holds 0 to 255\n"
-            "  fix: cast the other operand to a wider type first");
+            std::string(__FILE__) + ":" + std::to_string(__LINE__ - 1) +
+                ": error: the literal 300 beside '+' does not fit uint8\n"
+                "  why: a literal takes the type of the other operand, and uint8 holds 0 to 255\n"
+                "  fix: cast the other operand to a wider type first");
 }
 
 TEST(Define, InlineReductionTakesFreeVariables) {

@@ -138,5 +138,35 @@ TEST(Realize, RefusesInputsWithoutMemory) {
                 "  fix: allocate the Buffer, or let infer_input_bounds() choose one");
 }
 
+// Without memory on the host, but with some on a device, it is no query.
+TEST(BoundsQuery, BuffersOfADevice) {
+  Stencil s;
+  const Callable c = s.f.compile_to_callable({s.in});
+  for (const int side : {0, 1}) {
+    Buffer<int> in(14, 22), out(10, 20);
+    in.set_min(-1, 0);
+    in.fill(1);
+    for (const bool dirty : {false, true}) {
+      Buffer<int> &changed = side == 0 ? in : out;
+      polyhalite_buffer_t *raw = changed.raw_buffer();
+      uint8_t *const host = raw->host;
+      if (dirty) {
+        raw->set_device_dirty(true);
+      } else {
+        raw->host = nullptr;
+      }
+      raw->device = 0x1234;
+      const std::string message = message_of([&] { c(in, out); });
+      raw->host = host;
+      raw->device = 0;
+      raw->set_device_dirty(false);
+      const std::string wanted = std::string("f: buffer '") + (side == 0 ? "in" : "f") +
+                                 (dirty ? "' was last written on a device (device_dirty is set)"
+                                        : "' has no memory (host is null)");
+      EXPECT_NE(message.find(wanted), std::string::npos) << message;
+    }
+  }
+}
+
 }  // namespace
 }  // namespace polyhalite::bounds_query_test

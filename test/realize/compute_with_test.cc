@@ -75,5 +75,22 @@ TEST(ComputeWithUpdates, OneLoopForEachPairOfStages) {
   EXPECT_EQ(wrong, 0);
 }
 
+TEST(ComputeWithUpdates, LoopsOfReductionsThatTheyShare) {
+  Func f("f"), g("g"), h("h");
+  Var x("x");
+  RDom r(0, 8, "r");
+  f(x) = x;
+  g(x) = 2 * x;
+  f(x) += r * x;
+  g(x) += r + x;
+  h(x) = f(x) + 100 * g(x);
+  f.compute_root().update().reorder(x, r);
+  g.compute_root().update().reorder(x, r);
+  g.compute_with(f, x);
+  g.update().compute_with(f.update(), r);
+  const Buffer<int> out = h.realize({9});
+  for (int i = 0; i < 9; i++) EXPECT_EQ(out(i), i + 28 * i + 100 * (2 * i + 28 + 8 * i));
+}
+
 }  // namespace
 }  // namespace polyhalite::compute_with_test

@@ -403,5 +403,94 @@ TEST(Numbers, PromisesBoundRegions) {
   for (int i = 0; i < 10; i++) EXPECT_EQ(out(i), (i + 2) * (i + 2));
 }
 
+// No operation that is written overflows; algebra may not make one that does.
+TEST(CompiledNumbers, KeepTheirValueNearTheEndsOfTheirType) {
+  constexpr int kMost = std::numeric_limits<int>::max(), kLeast = std::numeric_limits<int>::min();
+  const int n = 33;
+  Buffer<int> low(n), high(n), few(n);
+  for (int i = 0; i < n; i++) {
+    low(i) = kLeast + i;
+    high(i) = kMost - i;
+    few(i) = i % 7 - 3;
+  }
+  Param<int> least("least", kLeast), most("most", kMost);
+  const std::function<Expr(Expr)> cases[] = {
+      [&](Expr x) { return select(few(x) - 4 < high(0), 1, 2); },
+      [&](Expr x) { return select(few(x) + 4 < low(0), 1, 2); },
+      [&](Expr x) { return select(few(x) - few(x / 2) < high(0), 1, 2); },
+      [&](Expr x) { return select(cast<int64_t>(few(x)) - 4 < cast<int64_t>(high(x)), 1, 2); },
+      [&](Expr x) { return select(few(x) - 4 < most, 1, 2); },
+      [&](Expr x) { return select(x - 4 < most, 1, 2); },
+      [&](Expr x) { return select(x + 4 < least, 1, 2); },
+      [&](Expr x) { return max(low(x) + 100 + (few(x) - 60), 0); },
+      [&](Expr x) { return max(low(0) + (16384 + few(x)) + (few(x / 2) - 16000), 0); },
+      [&](Expr x) { return (low(0) + (16384 + few(x)) + (few(x / 2) - 16000)) / 1000; },
+      [&](Expr x) { return (high(x) - 9) / 8; },
+      [&](Expr x) { return (high(x) - 9) % 7; },
+      [&](Expr x) { return (high(x) / 4 + 1) / 8; },
+      [&](Expr x) { return select(few(x) < 0, few(x) / (high(x) - kMost + 3), -1); },
+  };
+  for (const auto &make : cases) expect_as_interpreted<int>("near the ends", make, n);
+}
+
+// The program's product may overflow where nobody wants its quotient.
+TEST(CompiledNumbers, DivideByWhatOverflowsToZero) {
+  Buffer<int> a(16), b(16);
+  a.fill(100);
+  for (int i = 0; i < 16; i++) b(i) = i % 2 == 0 ? 1 << 30 : std::numeric_limits<int>::min();
+  for (const int lanes : {1, 8}) {
+    Var x("x");
+    Func f("f");
+    f(x) = select(b(x) < 1000 && b(x) > 0, a(x) / (b(x) * 4) + a(x) % (b(x) * 4), -1);
+    if (lanes > 1) f.vectorize(x, lanes);
+    EXPECT_TRUE(Buffer<int>(f.realize({16})).all_equal(-1));
+  }
+}
+
+TEST(CompiledNumbers, ArgminAndArgmaxOfSums) {
+  Buffer<int> a(8);
+  for (int i = 0; i < 8; i++) a(i) = (i * 5 + 3) % 8;
+  RDom r(0, 8, "r");
+  Func least("least"), most("most");
+  least() = argmin(a(r) - 7);
+  most() = argmax(a(r) + 7);
+  const Realization low = least.realize(), high = most.realize();
+  EXPECT_EQ(Buffer<int>(low[0])(), 1);
+  EXPECT_EQ(Buffer<int>(low[1])(), -7);
+  EXPECT_EQ(Buffer<int>(high[0])(), 4);
+  EXPECT_EQ(Buffer<int>(high[1])(), 14);
+}
+
+// Of one node on many ways each is looked at once.
+TEST(CompiledNumbers, DeepSharedExpressions) {
+  for (const bool selects : {true, false}) {
+    Var x("x");
+    Expr e = x;
+    for (int i = 0; i < 40; i++) e = selects ? select(e > 5, e - 1, e + 2) : e * e + 1;
+    Func f("f");
+    f(x) = e % 1000;
+    const Buffer<int> out = f.realize({4});
+    for (int i = 0; i < 4; i++) {
+      uint32_t v = static_cast<uint32_t>(i);
+      for (int k = 0; k < 40; k++)
+        v = !selects ? v * v + 1 : static_cast<int>(v) > 5 ? v - 1 : v + 2;
+      if (selects) EXPECT_EQ(out(i), static_cast<int>(v) % 1000);
+    }
+  }
+}
+
+// One condition may choose between vectors, one of which is all true.
+TEST(CompiledNumbers, OneConditionChoosesBetweenVectorsOfConditions) {
+  RDom r(0, 2, 0, 16, 0, 4, "r");
+  r.where(select(r.z == 3, r.x >= 1, r.y < 13));
+  Func u("u");
+  Var x("x");
+  u(x) = x;
+  u(r.y) += 1;
+  u.update().vectorize(r.y, 8).unroll(r.x);
+  const Buffer<int> out = u.realize({16});
+  for (int i = 0; i < 16; i++) EXPECT_EQ(out(i), i + (i < 13 ? 6 : 0) + 1) << i;
+}
+
 }  // namespace
 }  // namespace polyhalite::numbers_test

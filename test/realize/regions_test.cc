@@ -542,5 +542,27 @@ TEST_F(Regions, BlocksOfReductionsKeepTheirExtent) {
   }
 }
 
+// A condition narrows what is read, however few values its variable has.
+TEST(Regions, ConditionsOfFewIterations) {
+  for (int n = 2; n <= 10; n++) {
+    Buffer<int> in(n);
+    in.fill(1);
+    Var x("x");
+    RDom r(1, n, "r"), q(0, n, "q");
+    r.where(r < n);
+    q.where(q >= 1);
+    Func f("f"), g("g"), out("out");
+    f(x) = in(x);
+    f(r) += f(r - 1);
+    g(x) = in(x);
+    g(q) += g(q - 1);
+    out(x) = f(x) + g(x);
+    f.compute_root();
+    g.compute_root();
+    const Buffer<int> sums = out.realize({n});
+    for (int i = 0; i < n; i++) EXPECT_EQ(sums(i), 2 * (i + 1)) << n;
+  }
+}
+
 }  // namespace
 }  // namespace polyhalite::regions_test

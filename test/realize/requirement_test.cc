@@ -93,5 +93,16 @@ TEST_F(Requirement, DependsOnInputsOnly) {
             std::string::npos);
 }
 
+TEST(RequirementOfVectors, TellsOfTheLaneThatFails) {
+  for (const int lanes : {1, 3, 8, 16}) {
+    Var x("x");
+    Func f("f");
+    f(x) = require(x != 13, x, "thirteen is bad, x =", x);
+    if (lanes > 1) f.vectorize(x, lanes);
+    const std::string message = message_of([&] { f.realize({32}); });
+    EXPECT_NE(message.find("thirteen is bad, x = 13"), std::string::npos) << message;
+  }
+}
+
 }  // namespace
 }  // namespace polyhalite::requirement_test

@@ -9,7 +9,7 @@
 namespace polyhalite::ConciseCasts {
 
 #define POLYHALITE_CAST(name, type) \
-  inline Expr name(Expr e) { return cast(type, std::move(e)); }
+  inline Expr name(Expr e, ExprSite site = ExprSite()) { return cast(type, std::move(e), site); }
 POLYHALITE_CAST(f64, Float(64))
 POLYHALITE_CAST(f32, Float(32))
 POLYHALITE_CAST(f16, Float(16))

@@ -22,6 +22,39 @@ struct CallSite {
   operator SourceLocation() const { return {file, line}; }
 };
 
+// The library's own expressions have no place of the user's.
+#ifdef POLYHALITE_LIBRARY
+#define POLYHALITE_EXPR_FILE nullptr
+#define POLYHALITE_EXPR_LINE 0
+#else
+#define POLYHALITE_EXPR_FILE __builtin_FILE()
+#define POLYHALITE_EXPR_LINE __builtin_LINE()
+#endif
+
+/// Where the user makes an expression; meant as a defaulted argument.
+struct ExprSite {
+  const char *file;
+  int line;
+  constexpr explicit ExprSite(const char *f = POLYHALITE_EXPR_FILE, int l = POLYHALITE_EXPR_LINE)
+      : file(f), line(l) {}
+};
+
+/// Until it goes, this thread's errors that name no place name `site`. Of several the first counts:
+/// what it calls is not the user's.
+class ErrorPlace {
+ public:
+  explicit ErrorPlace(ExprSite site);
+  /// `where` outlives it.
+  explicit ErrorPlace(const SourceLocation &where)
+      : ErrorPlace(ExprSite(where.line > 0 ? where.file.c_str() : nullptr, where.line)) {}
+  ~ErrorPlace();
+  ErrorPlace(const ErrorPlace &) = delete;
+  ErrorPlace &operator=(const ErrorPlace &) = delete;
+
+ private:
+  bool is_first_;
+};
+
 /// One problem: `what` names it with its numbers, `why` explains, `fix` says what would be right.
 struct Diagnostic {
   std::string what;

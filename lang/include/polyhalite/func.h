@@ -127,7 +127,9 @@ class Func : public Schedulable<Func>, public Realizable<Func> {
   Stage update(int i = 0, Here here = Here());
   operator Stage() const { return Stage(contents_, 0); }  // NOLINT
   /// Of the pure definition, see Stage.
-  std::vector<VarOrRVar> split_vars() const { return Stage(contents_, 0).split_vars(); }
+  std::vector<VarOrRVar> split_vars(Here here = Here()) const {
+    return Stage(contents_, 0).split_vars(std::move(here));
+  }
 
   // Where the Func is computed and stored. Without a word, a Func with a pure definition only is
   // inlined, and one with updates is computed where it is used innermost.

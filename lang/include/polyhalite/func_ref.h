@@ -90,10 +90,10 @@ class FuncTupleElementRef {
   Stage operator=(const Expr &value);                                                // NOLINT
   Stage operator=(const FuncRef &value) { return *this = Expr(value); }              // NOLINT
   Stage operator=(const FuncTupleElementRef &value) { return *this = Expr(value); }  // NOLINT
-  Stage operator+=(const Expr &value) { return *this = Expr(*this) + value; }
-  Stage operator-=(const Expr &value) { return *this = Expr(*this) - value; }
-  Stage operator*=(const Expr &value) { return *this = Expr(*this) * value; }
-  Stage operator/=(const Expr &value) { return *this = Expr(*this) / value; }
+  Stage operator+=(const Expr &value);
+  Stage operator-=(const Expr &value);
+  Stage operator*=(const Expr &value);
+  Stage operator/=(const Expr &value);
   operator Expr() const;  // NOLINT
   int index() const { return index_; }
 
@@ -148,11 +148,11 @@ template <typename... Args>
 Tuple require(const Expr &condition, const FuncRef &f, Args &&...message) {
   return require(condition, Tuple(f), std::forward<Args>(message)...);
 }
-inline Expr mux(const Expr &id, std::initializer_list<FuncRef> values) {
-  return mux(id, std::vector<Expr>(values.begin(), values.end()));
+inline Expr mux(const Expr &id, std::initializer_list<FuncRef> values, ExprSite site = ExprSite()) {
+  return mux(id, std::vector<Expr>(values.begin(), values.end()), site);
 }
-inline Expr mux(const Expr &id, std::initializer_list<Expr> values) {
-  return mux(id, std::vector<Expr>(values));
+inline Expr mux(const Expr &id, std::initializer_list<Expr> values, ExprSite site = ExprSite()) {
+  return mux(id, std::vector<Expr>(values), site);
 }
 
 }  // namespace polyhalite

@@ -323,7 +323,8 @@ class OutputFunc : public DeclaredOutput, public Func {
   }
 
  protected:
-  explicit OutputFunc(IoShape shape) : DeclaredOutput(std::move(shape)), Func(declared().name) {}
+  explicit OutputFunc(IoShape shape)
+      : DeclaredOutput(std::move(shape)), Func(declared().name, Here(SourceLocation{})) {}
 };
 
 class OutputFuncs : public DeclaredOutput {

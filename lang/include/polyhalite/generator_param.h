@@ -207,7 +207,7 @@ class GeneratorParam : public GeneratorParamBase {
  private:
   void check_range() {
     if constexpr (std::is_arithmetic_v<T>) {
-      if (!range_.empty() && (value_ < range_[0] || value_ > range_[1])) {
+      if (!range_.empty() && !(value_ >= range_[0] && value_ <= range_[1])) {
         detail::out_of_range(name(), std::to_string(value_), std::to_string(range_[0]),
                              std::to_string(range_[1]));
       }

@@ -11,9 +11,20 @@
 #include <utility>
 #include <vector>
 
+#include "polyhalite/error.h"
 #include "polyhalite/expr.h"
 
 namespace polyhalite {
+
+/// What an operator combines, with the user's line.
+struct Operand {
+  Expr value;
+  ExprSite site;
+  template <typename T, typename = std::enable_if_t<std::is_convertible_v<T, Expr>>>
+  Operand(T &&v, const char *file = POLYHALITE_EXPR_FILE,  // NOLINT
+          int line = POLYHALITE_EXPR_LINE)
+      : value(std::forward<T>(v)), site(file, line) {}
+};
 
 namespace detail {
 
@@ -33,12 +44,27 @@ inline constexpr bool all_exprs = (std::is_convertible_v<Args, Expr> && ...);
 }  // namespace detail
 
 // One family of overloads: both operands expressions, or one a C++ int or float.
-#define POLYHALITE_BINARY(name, op)                                                           \
-  inline Expr name(Expr a, Expr b) { return detail::binary(op, std::move(a), std::move(b)); } \
-  inline Expr name(Expr a, int b) { return detail::binary(op, std::move(a), b); }             \
-  inline Expr name(int a, Expr b) { return detail::binary(op, a, std::move(b)); }             \
-  inline Expr name(Expr a, float b) { return detail::binary(op, std::move(a), Expr(b)); }     \
-  inline Expr name(float a, Expr b) { return detail::binary(op, Expr(a), std::move(b)); }
+#define POLYHALITE_BINARY(name, op)                                    \
+  inline Expr name(Operand a, Operand b) {                             \
+    const ErrorPlace place(a.site);                                    \
+    return detail::binary(op, std::move(a.value), std::move(b.value)); \
+  }                                                                    \
+  inline Expr name(Operand a, int b) {                                 \
+    const ErrorPlace place(a.site);                                    \
+    return detail::binary(op, std::move(a.value), b);                  \
+  }                                                                    \
+  inline Expr name(int a, Operand b) {                                 \
+    const ErrorPlace place(b.site);                                    \
+    return detail::binary(op, a, std::move(b.value));                  \
+  }                                                                    \
+  inline Expr name(Operand a, float b) {                               \
+    const ErrorPlace place(a.site);                                    \
+    return detail::binary(op, std::move(a.value), Expr(b));            \
+  }                                                                    \
+  inline Expr name(float a, Operand b) {                               \
+    const ErrorPlace place(b.site);                                    \
+    return detail::binary(op, Expr(a), std::move(b.value));            \
+  }
 
 POLYHALITE_BINARY(operator+, detail::Binary::Add)
 POLYHALITE_BINARY(operator-, detail::Binary::Sub)
@@ -54,14 +80,33 @@ POLYHALITE_BINARY(operator<, detail::Binary::Lt)
 POLYHALITE_BINARY(operator<=, detail::Binary::Le)
 POLYHALITE_BINARY(operator>, detail::Binary::Gt)
 POLYHALITE_BINARY(operator>=, detail::Binary::Ge)
-POLYHALITE_BINARY(min, detail::Binary::Min)
-POLYHALITE_BINARY(max, detail::Binary::Max)
 #undef POLYHALITE_BINARY
 
-#define POLYHALITE_BITWISE(name, op)                                                           \
-  inline Expr name(Expr a, Expr b) { return detail::bitwise(op, std::move(a), std::move(b)); } \
-  inline Expr name(Expr a, int b) { return detail::bitwise(op, std::move(a), b); }             \
-  inline Expr name(int a, Expr b) { return detail::bitwise(op, a, std::move(b)); }
+// As functions whose address may be taken they do not know who calls.
+#define POLYHALITE_EXTREME(name, op)                                                          \
+  inline Expr name(Expr a, Expr b) { return detail::binary(op, std::move(a), std::move(b)); } \
+  inline Expr name(Expr a, int b) { return detail::binary(op, std::move(a), b); }             \
+  inline Expr name(int a, Expr b) { return detail::binary(op, a, std::move(b)); }             \
+  inline Expr name(Expr a, float b) { return detail::binary(op, std::move(a), Expr(b)); }     \
+  inline Expr name(float a, Expr b) { return detail::binary(op, Expr(a), std::move(b)); }
+
+POLYHALITE_EXTREME(min, detail::Binary::Min)
+POLYHALITE_EXTREME(max, detail::Binary::Max)
+#undef POLYHALITE_EXTREME
+
+#define POLYHALITE_BITWISE(name, op)                                    \
+  inline Expr name(Operand a, Operand b) {                              \
+    const ErrorPlace place(a.site);                                     \
+    return detail::bitwise(op, std::move(a.value), std::move(b.value)); \
+  }                                                                     \
+  inline Expr name(Operand a, int b) {                                  \
+    const ErrorPlace place(a.site);                                     \
+    return detail::bitwise(op, std::move(a.value), b);                  \
+  }                                                                     \
+  inline Expr name(int a, Operand b) {                                  \
+    const ErrorPlace place(b.site);                                     \
+    return detail::bitwise(op, a, std::move(b.value));                  \
+  }
 
 /// Operands of & | ^ are both signed or both unsigned; the narrower is widened.
 POLYHALITE_BITWISE(operator&, detail::Bitwise::And)
@@ -72,19 +117,19 @@ POLYHALITE_BITWISE(operator<<, detail::Bitwise::ShiftLeft)
 POLYHALITE_BITWISE(operator>>, detail::Bitwise::ShiftRight)
 #undef POLYHALITE_BITWISE
 
-Expr operator-(Expr a);
-Expr operator~(Expr a);
-Expr operator!(Expr a);
-Expr operator&&(Expr a, Expr b);
-Expr operator&&(Expr a, bool b);
-Expr operator&&(bool a, Expr b);
-Expr operator||(Expr a, Expr b);
-Expr operator||(Expr a, bool b);
-Expr operator||(bool a, Expr b);
-Expr &operator+=(Expr &a, Expr b);
-Expr &operator-=(Expr &a, Expr b);
-Expr &operator*=(Expr &a, Expr b);
-Expr &operator/=(Expr &a, Expr b);
+Expr operator-(Operand a);
+Expr operator~(Operand a);
+Expr operator!(Operand a);
+Expr operator&&(Operand a, Operand b);
+Expr operator&&(Operand a, bool b);
+Expr operator&&(bool a, Operand b);
+Expr operator||(Operand a, Operand b);
+Expr operator||(Operand a, bool b);
+Expr operator||(bool a, Operand b);
+Expr &operator+=(Expr &a, Operand b);
+Expr &operator-=(Expr &a, Operand b);
+Expr &operator*=(Expr &a, Operand b);
+Expr &operator/=(Expr &a, Operand b);
 
 template <typename A, typename B, typename C, typename... Rest,
           typename = std::enable_if_t<detail::all_exprs<A, B, C, Rest...>>>
@@ -100,34 +145,35 @@ Expr max(A &&a, B &&b, C &&c, Rest &&...rest) {
 }
 
 /// As static_cast in C++; floats to integers round towards zero.
-Expr cast(Type t, Expr e);
+Expr cast(Type t, Expr e, ExprSite site = ExprSite());
 template <typename T>
-Expr cast(Expr e) {
-  return cast(type_of<T>(), std::move(e));
+Expr cast(Expr e, ExprSite site = ExprSite()) {
+  return cast(type_of<T>(), std::move(e), site);
 }
 /// The same bits as another type of the same width.
-Expr reinterpret(Type t, Expr e);
+Expr reinterpret(Type t, Expr e, ExprSite site = ExprSite());
 template <typename T>
-Expr reinterpret(Expr e) {
-  return reinterpret(type_of<T>(), std::move(e));
+Expr reinterpret(Expr e, ExprSite site = ExprSite()) {
+  return reinterpret(type_of<T>(), std::move(e), site);
 }
 
 /// The bounds are cast to a's type.
-Expr clamp(Expr a, Expr min_value, Expr max_value);
+Expr clamp(Expr a, Expr min_value, Expr max_value, ExprSite site = ExprSite());
 /// Of a signed integer, unsigned of the same width.
 Expr abs(Expr a);
 /// |a - b| without overflow; unsigned for integers.
 Expr absd(Expr a, Expr b);
 /// true_value where condition holds, else false_value; both are evaluated.
-Expr select(Expr condition, Expr true_value, Expr false_value);
+Expr select(Expr condition, Expr true_value, Expr false_value, ExprSite site = ExprSite());
 /// select(c0, v0, c1, v1, ..., otherwise): the first value whose condition holds.
 template <typename... Args, typename = std::enable_if_t<detail::all_exprs<Args...>>>
-Expr select(Expr c0, Expr v0, Expr c1, Expr v1, Args &&...args) {
-  return select(std::move(c0), std::move(v0),
+Expr select(Operand c0, Expr v0, Expr c1, Expr v1, Args &&...args) {
+  const ErrorPlace place(c0.site);
+  return select(std::move(c0.value), std::move(v0),
                 select(std::move(c1), std::move(v1), std::forward<Args>(args)...));
 }
 /// values[id]; the last value where id is out of range.
-Expr mux(const Expr &id, const std::vector<Expr> &values);
+Expr mux(const Expr &id, const std::vector<Expr> &values, ExprSite site = ExprSite());
 
 // Of floats, result of the same type; other arguments are cast to float32.
 Expr sqrt(Expr x);

@@ -247,7 +247,7 @@ class Stage : public Schedulable<Stage> {
   std::string dump_argument_list() const;
   StageSchedule get_schedule() const;
   /// These loops, and Var::outermost() behind them.
-  std::vector<VarOrRVar> split_vars() const;
+  std::vector<VarOrRVar> split_vars(Here here = Here()) const;
 
   /// Splits an associative update into partial results and their merging. Each `preserved`
   /// reduction loop becomes a dimension, of the new Var, of the Func that holds partial results:

@@ -41,6 +41,14 @@ TEST_F(RuntimeErrors, explicit_bounds_too_small) {
             "9); give larger ones, or change the size of the output");
 }
 
+TEST_F(RuntimeErrors, device_dirty) {
+  EXPECT_EQ(polyhalite_error_device_dirty_with_no_device_support(context_, "blur", "in"),
+            polyhalite_error_code_device_dirty_with_no_device_support);
+  EXPECT_EQ(last,
+            "> blur: buffer 'in' was last written on a device (device_dirty is set), which this "
+            "pipeline does not use; copy it to the host before the call");
+}
+
 TEST_F(RuntimeErrors, region_overflow) {
   EXPECT_EQ(polyhalite_error_region_overflow(context_, "blur", "in", 1, 5000000000),
             polyhalite_error_code_access_out_of_bounds);
