@@ -50,9 +50,19 @@ class Unbounded : public Generator<Unbounded> {
   Var x{"x"};
 };
 
+constexpr int kLineOfScaled = __LINE__ + 5;
+class Scaled : public Generator<Scaled> {
+ public:
+  GeneratorParam<float> scale{"scale", 1, 0, 10};
+  Output<Buffer<float, 1>> output{"output"};
+  void generate() { output(x) = cast<float>(x) * scale; }
+  Var x{"x"};
+};
+
 }  // namespace
 
 POLYHALITE_REGISTER_GENERATOR(Stray, stray)
+POLYHALITE_REGISTER_GENERATOR(Scaled, scaled)
 POLYHALITE_REGISTER_GENERATOR(Thrower, thrower)
 POLYHALITE_REGISTER_GENERATOR(Number, number)
 POLYHALITE_REGISTER_GENERATOR(Keyword, keyword)
@@ -164,6 +174,24 @@ TEST_F(BadCommand, inputs_that_are_not_declared) {
             "1 error: the pipeline uses ImageParam 'stray', which is no argument\n"
             "  why: the caller of the compiled function could not pass it\n"
             "  fix: add it to the list of arguments, or in a generator make it an Input\n");
+}
+
+TEST_F(BadCommand, values_that_are_no_numbers) {
+  for (const char *value : {"nan", "inf", "11", "-1"}) {
+    const std::string text = run({"-g", "scaled", "-o", "OUT", std::string("scale=") + value});
+    EXPECT_NE(text.find("  why: it takes a value from 0.0"), std::string::npos) << text;
+  }
+}
+
+// Their places are the program's, or none.
+TEST_F(BadCommand, auto_schedulers) {
+  const std::string unknown = run({"-g", "scaled", "-o", "OUT", "autoscheduler=nobody"});
+  EXPECT_EQ(unknown.find("1 error: "), 0U) << unknown;
+  const std::string text = run({"-g", "scaled", "-o", "OUT", "autoscheduler=polyhalite"});
+  EXPECT_EQ(text.substr(0, text.find('\n')),
+            "1 " + std::string(__FILE__) + ":" + std::to_string(kLineOfScaled) +
+                ": error: the auto-scheduler does not know how large output 'output' is: 'x' "
+                "without estimate");
 }
 
 TEST_F(BadCommand, generators_that_throw) {
