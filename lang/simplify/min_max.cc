@@ -31,6 +31,7 @@ Expr Simplifier::factor_min_max(Op op, const Expr &a, const Expr &b) {
   if (common.terms.empty() && common.constant == 0) return Expr();
   x.add(common, -1);
   y.add(common, -1);
+  if (may_overflow(x) || may_overflow(y)) return Expr();
   const Expr none = make_binary(op, a, b);
   const Expr rest = min_max(op, from_linear(x, a), from_linear(y, b));
   return add(rest, from_linear(common, none));
