@@ -59,10 +59,19 @@ class Scaled : public Generator<Scaled> {
   Var x{"x"};
 };
 
+class Literal : public Generator<Literal> {
+ public:
+  GeneratorParam<int> amount{"amount", 300};
+  Output<Buffer<uint8_t, 1>> output{"output"};
+  void generate() { output(x) = cast<uint8_t>(x) + amount; }
+  Var x{"x"};
+};
+
 }  // namespace
 
 POLYHALITE_REGISTER_GENERATOR(Stray, stray)
 POLYHALITE_REGISTER_GENERATOR(Scaled, scaled)
+POLYHALITE_REGISTER_GENERATOR(Literal, literal)
 POLYHALITE_REGISTER_GENERATOR(Thrower, thrower)
 POLYHALITE_REGISTER_GENERATOR(Number, number)
 POLYHALITE_REGISTER_GENERATOR(Keyword, keyword)
@@ -184,9 +193,11 @@ TEST_F(BadCommand, values_that_are_no_numbers) {
 }
 
 // Their places are the program's, or none.
-TEST_F(BadCommand, auto_schedulers) {
+TEST_F(BadCommand, lines_of_the_library_are_no_places) {
   const std::string unknown = run({"-g", "scaled", "-o", "OUT", "autoscheduler=nobody"});
   EXPECT_EQ(unknown.find("1 error: "), 0U) << unknown;
+  const std::string literal = run({"-g", "literal", "-o", "OUT"});
+  EXPECT_EQ(literal.find("1 error: the literal 300 beside '+' does not fit uint8"), 0U) << literal;
   const std::string text = run({"-g", "scaled", "-o", "OUT", "autoscheduler=polyhalite"});
   EXPECT_EQ(text.substr(0, text.find('\n')),
             "1 " + std::string(__FILE__) + ":" + std::to_string(kLineOfScaled) +

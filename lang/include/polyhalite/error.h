@@ -37,6 +37,8 @@ struct ExprSite {
   int line;
   constexpr explicit ExprSite(const char *f = POLYHALITE_EXPR_FILE, int l = POLYHALITE_EXPR_LINE)
       : file(f), line(l) {}
+  /// Errors there name no place.
+  static constexpr ExprSite unknown() { return ExprSite("", 0); }
 };
 
 /// Until it goes, this thread's errors that name no place name `site`. Of several the first counts:

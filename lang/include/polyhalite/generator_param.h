@@ -241,13 +241,16 @@ auto max_of(const A &a, const B &b) -> decltype(max(a, b)) {
 }  // namespace detail
 
 // A parameter beside an operator is its value. Without these, its two conversions would compete.
+// This line is none of the user's, whose is not known.
 #define POLYHALITE_PARAM_OPERATOR(op)                                                  \
   template <typename A, typename T>                                                    \
   auto operator op(const A &a, const GeneratorParam<T> &b)->decltype(a op b.value()) { \
+    const ErrorPlace place(ExprSite::unknown());                                       \
     return a op b.value();                                                             \
   }                                                                                    \
   template <typename T, typename B>                                                    \
   auto operator op(const GeneratorParam<T> &a, const B &b)->decltype(a.value() op b) { \
+    const ErrorPlace place(ExprSite::unknown());                                       \
     return a.value() op b;                                                             \
   }                                                                                    \
   template <typename T, typename U>                                                    \
