@@ -543,7 +543,7 @@ TEST_F(Regions, BlocksOfReductionsKeepTheirExtent) {
 }
 
 // A condition narrows what is read, however few values its variable has.
-TEST(Regions, ConditionsOfFewIterations) {
+TEST(RegionsOfReductions, ConditionsOfFewIterations) {
   for (int n = 2; n <= 10; n++) {
     Buffer<int> in(n);
     in.fill(1);
