@@ -68,7 +68,7 @@ bool FunctionEmitter::is_any_number(const Expr &e) {
   const VariableNode *v = as_variable(e);
   const CallNode *call = as_call(e);
   bool any = e->op == Op::Load || (call && call->kind != CallKind::Intrinsic);
-  if (v && v->kind == VariableKind::Param) any = !(v->param && v->param->keeps_coordinates);
+  any = any || (v && is_any_scalar(*v));
   if (const Binding *b = v ? scopes_.find(v->name) : nullptr; b && b->definition.defined())
     any = any || is_any_number(b->definition);
   for (const Expr &arg : e->args) any = is_any_number(arg) || any;

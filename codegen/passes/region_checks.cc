@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "lang/abi/polyhalite_runtime.h"
+#include "lang/ir/function.h"
 #include "lang/ir/intrinsics.h"
 #include "lang/ir/visit.h"
 #include "lang/simplify/simplify.h"
@@ -168,10 +169,6 @@ class RegionChecks {
     return same_everywhere(e);
   }
 
-  static bool may_leave(const VariableNode &v) {
-    return v.kind == VariableKind::Param && !(v.param && v.param->keeps_coordinates);
-  }
-
   // What is the same in all iterations.
   Reach same_everywhere(const Expr &e) const {
     bool varies = false, of_scalar = false;
@@ -181,7 +178,8 @@ class RegionChecks {
             v->kind == VariableKind::Param || v->kind == VariableKind::BufferField;
         const auto root = root_.find(v->name);
         varies = varies || (!is_input && root == root_.end());
-        of_scalar = of_scalar || may_leave(*v) || (root != root_.end() && root->second.of_scalar);
+        of_scalar =
+            of_scalar || is_any_scalar(*v) || (root != root_.end() && root->second.of_scalar);
       }
       if (const CallNode *c = as_call(n))
         varies = varies || (c->kind != CallKind::Intrinsic && c->kind != CallKind::Math);

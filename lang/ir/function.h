@@ -69,6 +69,11 @@ struct ParameterContents : std::enable_shared_from_this<ParameterContents> {
   std::vector<DerivedFunc> derived;
 };
 
+/// A scalar argument of which the caller may pass any number.
+inline bool is_any_scalar(const VariableNode &v) {
+  return v.kind == VariableKind::Param && !(v.param && v.param->keeps_coordinates);
+}
+
 /// One definition: f(args) = values, under `domain` for updates.
 struct Definition {
   std::vector<Expr> args;  // pure definition: the Vars themselves

@@ -49,8 +49,7 @@ bool Simplifier::is_any_number(const Expr &e) {
   if (known != any_number_memo_.end()) return known->second;
   const VariableNode *v = as_variable(e);
   const CallNode *c = as_call(e);
-  bool any = e->op == Op::Load || (c && c->kind != CallKind::Intrinsic) ||
-             (v && v->kind == VariableKind::Param && !(v->param && v->param->keeps_coordinates));
+  bool any = e->op == Op::Load || (c && c->kind != CallKind::Intrinsic) || (v && is_any_scalar(*v));
   for (const Expr &arg : e->args) any = any || is_any_number(arg);
   keep_.push_back(e);
   return any_number_memo_[e.get()] = any;

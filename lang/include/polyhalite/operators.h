@@ -43,27 +43,30 @@ inline constexpr bool all_exprs = (std::is_convertible_v<Args, Expr> && ...);
 
 }  // namespace detail
 
-// One family of overloads: both operands expressions, or one a C++ int or float.
-#define POLYHALITE_BINARY(name, op)                                    \
-  inline Expr name(Operand a, Operand b) {                             \
-    const ErrorPlace place(a.site);                                    \
-    return detail::binary(op, std::move(a.value), std::move(b.value)); \
-  }                                                                    \
-  inline Expr name(Operand a, int b) {                                 \
-    const ErrorPlace place(a.site);                                    \
-    return detail::binary(op, std::move(a.value), b);                  \
-  }                                                                    \
-  inline Expr name(int a, Operand b) {                                 \
-    const ErrorPlace place(b.site);                                    \
-    return detail::binary(op, a, std::move(b.value));                  \
-  }                                                                    \
-  inline Expr name(Operand a, float b) {                               \
-    const ErrorPlace place(a.site);                                    \
-    return detail::binary(op, std::move(a.value), Expr(b));            \
-  }                                                                    \
-  inline Expr name(float a, Operand b) {                               \
-    const ErrorPlace place(b.site);                                    \
-    return detail::binary(op, Expr(a), std::move(b.value));            \
+// One family of overloads: both operands expressions, or one a C++ int.
+#define POLYHALITE_OPERATOR(name, make, op)                  \
+  inline Expr name(Operand a, Operand b) {                   \
+    const ErrorPlace place(a.site);                          \
+    return make(op, std::move(a.value), std::move(b.value)); \
+  }                                                          \
+  inline Expr name(Operand a, int b) {                       \
+    const ErrorPlace place(a.site);                          \
+    return make(op, std::move(a.value), b);                  \
+  }                                                          \
+  inline Expr name(int a, Operand b) {                       \
+    const ErrorPlace place(b.site);                          \
+    return make(op, a, std::move(b.value));                  \
+  }
+// Or a float.
+#define POLYHALITE_BINARY(name, op)                         \
+  POLYHALITE_OPERATOR(name, detail::binary, op)             \
+  inline Expr name(Operand a, float b) {                    \
+    const ErrorPlace place(a.site);                         \
+    return detail::binary(op, std::move(a.value), Expr(b)); \
+  }                                                         \
+  inline Expr name(float a, Operand b) {                    \
+    const ErrorPlace place(b.site);                         \
+    return detail::binary(op, Expr(a), std::move(b.value)); \
   }
 
 POLYHALITE_BINARY(operator+, detail::Binary::Add)
@@ -94,19 +97,7 @@ POLYHALITE_EXTREME(min, detail::Binary::Min)
 POLYHALITE_EXTREME(max, detail::Binary::Max)
 #undef POLYHALITE_EXTREME
 
-#define POLYHALITE_BITWISE(name, op)                                    \
-  inline Expr name(Operand a, Operand b) {                              \
-    const ErrorPlace place(a.site);                                     \
-    return detail::bitwise(op, std::move(a.value), std::move(b.value)); \
-  }                                                                     \
-  inline Expr name(Operand a, int b) {                                  \
-    const ErrorPlace place(a.site);                                     \
-    return detail::bitwise(op, std::move(a.value), b);                  \
-  }                                                                     \
-  inline Expr name(int a, Operand b) {                                  \
-    const ErrorPlace place(b.site);                                     \
-    return detail::bitwise(op, a, std::move(b.value));                  \
-  }
+#define POLYHALITE_BITWISE(name, op) POLYHALITE_OPERATOR(name, detail::bitwise, op)
 
 /// Operands of & | ^ are both signed or both unsigned; the narrower is widened.
 POLYHALITE_BITWISE(operator&, detail::Bitwise::And)
@@ -116,6 +107,7 @@ POLYHALITE_BITWISE(operator^, detail::Bitwise::Xor)
 POLYHALITE_BITWISE(operator<<, detail::Bitwise::ShiftLeft)
 POLYHALITE_BITWISE(operator>>, detail::Bitwise::ShiftRight)
 #undef POLYHALITE_BITWISE
+#undef POLYHALITE_OPERATOR
 
 Expr operator-(Operand a);
 Expr operator~(Operand a);
