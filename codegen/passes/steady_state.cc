@@ -20,6 +20,11 @@ constexpr int64_t kShortLoop = 16;
 // as those can be cut: a radius that a Param limits is mostly less than what it may be.
 constexpr int64_t kShortAtMost = 32;
 
+bool runs_in_turn(const Stmt &loop) {
+  return loop->partition != Partition::Never &&
+         (loop->loop_kind == LoopKind::Serial || loop->loop_kind == LoopKind::Parallel);
+}
+
 // Is it known that the loop has few iterations, whatever the parameters are?
 bool is_known_short(const Stmt &loop) {
   if (loop->partition == Partition::Always || is_const(loop->args[1])) return false;
@@ -76,7 +81,8 @@ class Collector {
   Collector(const Stmt &loop, bool guards_only)
       : counter_(make_variable(Int(32), VariableKind::Loop, loop->name)),
         name_(loop->name),
-        guards_only_(guards_only) {}
+        guards_only_(guards_only),
+        is_short_(!may_be_cut(loop)) {}
 
   void visit(const Stmt &s) {
     for (const Expr &e : s->args) {
@@ -173,9 +179,12 @@ class Collector {
   void add(const Condition &c) {
     const std::set<std::string> names = dependences(c.inequalities, binders_);
     if (!names.count(name_)) return;
+    bool again = false;  // is it asked in each iteration of a longer loop inside?
     for (const Binder &b : binders_) {
       if (b.may_be_cut && (c.is_clamp || names.count(b.name))) return;
+      again = again || b.may_be_cut;
     }
+    if (is_short_ && !again) return;
     std::vector<Linear> reduced;
     Elimination elimination(name_, binders_);
     for (const Linear &l : c.inequalities) {
@@ -195,7 +204,7 @@ class Collector {
 
   const Expr counter_;
   const std::string name_;
-  const bool guards_only_;
+  const bool guards_only_, is_short_;
   std::vector<Binder> binders_;
   std::vector<Linear> inequalities_;
   Replacements replacements_;
@@ -215,13 +224,11 @@ bool is_likely(const Expr &e) {
 bool may_be_cut(const Stmt &loop) {
   int64_t n;
   const bool is_short = is_const_int(loop->args[1], &n) && n < kShortLoop;
-  if (loop->partition == Partition::Never) return false;
-  return (!is_short || loop->partition == Partition::Always) &&
-         (loop->loop_kind == LoopKind::Serial || loop->loop_kind == LoopKind::Parallel);
+  return (!is_short || loop->partition == Partition::Always) && runs_in_turn(loop);
 }
 
 SteadyState steady_state(const Stmt &loop, bool guards_only) {
-  if (!may_be_cut(loop)) return {};
+  if (!runs_in_turn(loop)) return {};
   Collector c(loop, guards_only);
   c.visit(loop->body[0]);
   return c.result();

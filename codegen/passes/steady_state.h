@@ -28,7 +28,8 @@ struct SteadyState {
 ///   min, max and select that likely() marks, also of each other, and Ifs without else,
 /// whose conditions are affine in the counter and for which this loop is the one to cut: the
 /// innermost on which the condition depends, short loops of constant extent left aside, and those
-/// that a Param's limits keep short where one outside can be cut. A clamp that is the same in all
+/// that a Param's limits keep short where one outside can be cut. Of conditions on short loops
+/// alone it is the outermost of these, where a longer one inside asks again and again. A clamp that is the same in all
 /// iterations of a loop inside is left to that loop's preheader. With
 /// `guards_only`, only Ifs count. No replacements: there is nothing to cut.
 SteadyState steady_state(const Stmt &loop, bool guards_only);
