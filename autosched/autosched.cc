@@ -8,6 +8,7 @@
 
 #include "autosched/analytic_cost.h"
 #include "autosched/factor.h"
+#include "autosched/recurrences.h"
 #include "autosched/report.h"
 #include "autosched/search.h"
 #include "autosched/write_plan.h"
@@ -23,6 +24,7 @@ namespace polyhalite::autosched {
 namespace {
 
 constexpr int kMostJudged = 24;
+constexpr double kNestsShare = 0.3;      // of the budget, for loops of updates before the search
 constexpr const char *kVersion = "0.1";  // of the code that schedules become
 
 std::vector<Directive> with(const FrozenPipeline &p, const std::vector<Directive> &more) {
@@ -131,6 +133,7 @@ class Scheduler {
     Variant v;
     v.model = build_model(pipeline_, deriving, &estimates_);
     v.deriving = std::move(deriving);
+    find_nests(&v);
     prove_stages(&v);
     variants_.push_back(std::move(v));
     variants_.back().costs = std::make_unique<AnalyticCost>(variants_.back().model, machine_);
@@ -209,6 +212,25 @@ class Scheduler {
       plan.funcs.set(f, std::move(p));
     }
     return plan;
+  }
+
+  // Updates whose reduction variables say where they write get their loops here.
+  void find_nests(Variant *v) const {
+    PipelineModel &model = v->model;
+    const Plan bare = bare_plan(model);
+    for (size_t f = 0; f < model.funcs.size(); f++) {
+      for (size_t s = 1; s < model.funcs[f].stages.size(); s++) {
+        StageModel &stage = model.funcs[f].stages[s];
+        const AcceptsNest accepts = [&](const FixedNest &nest) {
+          if (elapsed() > kNestsShare * options_.budget) return false;
+          stage.nest = nest;
+          const bool legal = is_legal(pipeline_, v->directives(bare));
+          stage.nest.reset();
+          return legal;
+        };
+        stage.nest = find_nest(model, machine_, static_cast<int>(f), static_cast<int>(s), accepts);
+      }
+    }
   }
 
   // Vectors and parallel strips of each Func are judged once, with all Funcs at root, so that the

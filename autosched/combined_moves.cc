@@ -58,7 +58,7 @@ std::vector<Plan> sums_in_blocks(const PipelineModel &m, const Machine &machine,
   if (!has_sums(f) || !may_move(f) || f.is_output || f.consumers.size() != 1) return list;
   const int host = f.consumers[0];
   const FuncModel &h = m.funcs[static_cast<size_t>(host)];
-  if (h.stages.size() > 1 || !may_tile(h) || h.no_tiles || h.dimensions() < 2) return list;
+  if (h.stages.size() > 1 || !may_tile(h) || !h.may_strip() || h.dimensions() < 2) return list;
   for (const std::vector<OuterLoop> &outer :
        tilings(m, machine, host, root_plan(m, host, machine))) {
     FuncPlan p = root_plan(m, host, machine);
@@ -99,8 +99,8 @@ std::vector<Plan> rows_that_slide(const PipelineModel &m, const Machine &machine
                                   int host) {
   std::vector<Plan> list;
   const FuncModel &f = m.funcs[static_cast<size_t>(host)];
-  if (plan.funcs[static_cast<size_t>(host)].where != Where::Root || !may_tile(f) || f.no_tiles ||
-      f.stages.size() > 1 || f.dimensions() < 2) {
+  if (plan.funcs[static_cast<size_t>(host)].where != Where::Root || !may_tile(f) ||
+      !f.may_strip() || f.stages.size() > 1 || f.dimensions() < 2) {
     return list;
   }
   const FuncPlan root = root_plan(m, host, machine);

@@ -17,6 +17,7 @@ constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr double kLaunch = 4000;  // nanoseconds to start and join a parallel loop
 constexpr double kTask = 250;     // and for each of its tasks
 constexpr double kLatency = 4;    // cycles until a multiply-add's result can be added to
+constexpr double kNestTasks = 8;  // that a nest of its own keeps busy at once
 constexpr double kRowCycles = 6;  // of a loop around the innermost
 constexpr double kProductionCycles = 60;
 constexpr double kBlockCycles = 4;   // of one that is unrolled whole
@@ -267,12 +268,23 @@ class GroupCoster {
     StageCost cost;
     cost.func = f;
     cost.stage = s;
-    cost.points = total_points * rounds;
+    cost.points = total_points * rounds * model.share;
     const double cycles =
         point_cycles(f, model, e, n, rounds) * cost.points +
         kRowCycles * cost.points / std::max<double>(1, innermost_extent(model, box, n)) +
         (n.whole ? kBlockCycles : kProductionCycles) * productions;
     cost.compute = cycles * machine_.cycle;
+    if (model.nest) {
+      double full = 1;  // how much of its blocks there is
+      for (const auto &[d, extent] : model.nest->together) {
+        full *= std::min(1.0, static_cast<double>(box[static_cast<size_t>(d)].extent()) /
+                                  static_cast<double>(extent));
+      }
+      cost.compute /= 1 + (model.nest->speedup - 1) * full;
+      if (model.nest->parallel && f == host_) {
+        cost.compute /= std::min<double>(machine_.cores, kNestTasks);
+      }
+    }
     add_traffic(f, s, e, n, box, depth, &cost);
     return cost;
   }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <random>
 #include <set>
 
 #include "lang/ir/extern_stage.h"
@@ -208,6 +209,7 @@ class StageReader {
     } else {
       count_operations(stage, &s);
       read_accesses(def, stage, &s);
+      if (stage.predicate.defined()) s.share = passing_share(stage.predicate, s);
     }
     slots_.clear();
     return s;
@@ -219,6 +221,29 @@ class StageReader {
     is_const_int(estimates_.with_numbers(r.min), &min);
     if (!is_const_int(estimates_.with_numbers(r.extent), &extent)) extent = 64;
     return {min, min + std::max<int64_t>(extent, 1) - 1};
+  }
+
+  // By points drawn at random; 1 where arguments take part, or more than arithmetic.
+  double passing_share(const Expr &predicate, const StageModel &s) const {
+    std::map<std::string, int> slots;
+    const size_t first = s.vars.size() - s.rvars.size();
+    for (size_t r = 0; r < s.rvars.size(); r++) {
+      slots[s.vars[first + r]] = static_cast<int>(r);
+    }
+    const std::optional<NumberProgram> passes =
+        NumberProgram::compile(estimates_.with_numbers(strip_hints(predicate)), slots);
+    if (!passes) return 1;
+    constexpr int kDraws = 1024;
+    int passed = 0;
+    std::mt19937 random(1);
+    std::vector<int64_t> point(s.rvars.size());
+    for (int i = 0; i < kDraws; i++) {
+      for (size_t r = 0; r < point.size(); r++) {
+        point[r] = s.rvars[r].lo + static_cast<int64_t>(random() % s.rvars[r].extent());
+      }
+      passed += (*passes)(point) != 0;
+    }
+    return std::max(passed, 1) / static_cast<double>(kDraws);
   }
 
   void count_operations(const StageDef &stage, StageModel *s) {
@@ -410,6 +435,10 @@ void find_wholes(const Estimates &estimates, PipelineModel *m) {
 }
 
 }  // namespace
+
+IndexModel read_index(const Expr &index, const std::vector<std::string> &vars) {
+  return IndexReader(vars)(index);
+}
 
 void add_needs(const PipelineModel &model, const StageModel &stage, const NumberBox &box,
                std::vector<NumberBox> *needs) {

@@ -44,10 +44,20 @@ struct Footprint {
   std::vector<Dimension> dims;
 };
 
+/// The loops of a stage that the search leaves as they are (recurrences.h).
+struct FixedNest {
+  std::vector<Directive> directives;
+  double speedup = 1;                             // over one point after the other
+  std::vector<std::pair<int, int64_t>> together;  // dimensions, and how far blocks go along them
+  bool parallel = false;
+  std::string what;  // for the report
+};
+
 struct StageModel {
   std::vector<std::string> vars;  // the Func's arguments, then reduction variables
   std::vector<bool> has_loop;     // [var] arguments that stand alone at their place, and rvars
   std::vector<NumberRange> rvars;
+  double share = 1;              // of the reduction's points, those that the predicate lets pass
   double operations = 0;         // a point, as if each were one instruction
   double operation_bytes = 0;    // the same, each times the bytes of its type
   int widest = 1;                // bytes of the widest type that it computes with
@@ -58,6 +68,7 @@ struct StageModel {
   bool associative = false;  // an update with an associative operator
   bool scatters = false;     // an index of the cell is no variable of its own
   bool reordered = false;    // directives that derive it give its loops an order of their own
+  std::optional<FixedNest> nest;
 };
 
 struct FuncModel {
@@ -75,6 +86,8 @@ struct FuncModel {
   bool user_inline = false;  // the algorithm inlines it unless a directive places it
   // What the judge refused of its stages, with all Funcs at root.
   bool no_vectors = false, no_tiles = false;
+  /// May the loops of the last stage run in strips or tiles?
+  bool may_strip() const { return !no_tiles && !stages.back().nest; }
   int dimensions() const { return static_cast<int>(whole.size()); }
 };
 
@@ -100,6 +113,9 @@ struct PipelineModel {
                            : images[static_cast<size_t>(callee) - funcs.size()].bytes;
   }
 };
+
+/// How an index of an access moves with `vars`.
+IndexModel read_index(const Expr &index, const std::vector<std::string> &vars);
 
 /// What `stage` of `func` reads of each callee where its arguments run over `box`, joined into
 /// `needs` (by callee; empty: nothing yet).

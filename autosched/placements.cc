@@ -58,7 +58,7 @@ std::vector<std::vector<OuterLoop>> tilings(const PipelineModel &m, const Machin
   const auto free = [&](int d) {
     return d < f.dimensions() && s.has_loop[static_cast<size_t>(d)] && extent(f, d) >= 4;
   };
-  if (f.no_tiles) return list;
+  if (!f.may_strip()) return list;
   // Few long sums run at once each.
   constexpr double kLongSum = 4096;
   const bool one_row = f.dimensions() == 1 && s.has_loop[0] && extent(f, 0) > 1;

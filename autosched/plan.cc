@@ -108,7 +108,7 @@ std::vector<Nest> default_nests(const PipelineModel &m, int func, const NumberBo
   std::vector<Nest> nests;
   for (const StageModel &s : f.stages) {
     Nest n;
-    if (f.is_extern || f.no_vectors || box.empty() || !s.has_loop[0]) {
+    if (f.is_extern || f.no_vectors || s.nest || box.empty() || !s.has_loop[0]) {
       nests.push_back(n);
       continue;
     }
@@ -182,7 +182,7 @@ FuncPlan root_plan(const PipelineModel &m, int func, const Machine &machine) {
   const FuncModel &f = m.funcs[static_cast<size_t>(func)];
   FuncPlan p;
   p.nests = default_nests(m, func, f.whole, machine);
-  if (f.is_extern || f.fixed_loops || f.no_tiles) return p;
+  if (f.is_extern || f.fixed_loops || !f.may_strip()) return p;
   const StageModel &s = f.stages[static_cast<size_t>(host_stage(f))];
   double work = points(f.whole) * std::max(1.0, s.operations);
   for (const NumberRange &r : s.rvars) work *= static_cast<double>(r.extent());
@@ -271,6 +271,9 @@ std::string describe(const PipelineModel &m, const Plan &plan, int func) {
                         : "tiles of " +
                               dimension(p.host, host.outer[static_cast<size_t>(p.level)].dim)) +
         " of '" + m.funcs[static_cast<size_t>(p.host)].name + "'" + (p.slides ? ", sliding" : "");
+  }
+  for (const StageModel &stage : f.stages) {
+    if (stage.nest) s += ", " + stage.nest->what;
   }
   const Nest &n = p.nests[static_cast<size_t>(host_stage(f))];
   if (n.lanes > 1) s += ", vectors of " + std::to_string(n.lanes);

@@ -34,6 +34,13 @@ class StageWriter {
     const FuncPlan &p = plan_.funcs[static_cast<size_t>(func_)];
     const FuncModel &f = m_.funcs[static_cast<size_t>(func_)];
     const bool is_host = p.where == Where::Root;
+    if (model().nest) {
+      for (const Directive &d : model().nest->directives) {
+        // Groups run at once as a whole.
+        if (is_host || d.kind != DirectiveKind::Parallel) out_->push_back(d);
+      }
+      return {};
+    }
     const bool tiled = is_host && stage_ == host_stage(f);
     const Nest n = p.nests[static_cast<size_t>(stage_)];
     std::vector<std::string> outer;

@@ -18,6 +18,7 @@
 #include "apps/bench/interleave.h"
 #include "apps/bench/parallel_share.h"
 #include "apps/bench/polybench_sizes.h"
+#include "apps/polybench/found_schedule.h"
 #include "apps/polybench/kernel.h"
 #include "apps/polybench/program_case.h"
 
@@ -34,6 +35,7 @@ struct Peer {
 struct Options {
   std::string filter = ".", data = "medium", schedule = ".";
   int rounds = 5;
+  bool print = false;
   bool large() const { return data == "large"; }
 };
 
@@ -81,6 +83,10 @@ void bench(const Program &program, const Sizes &sizes, const std::string &schedu
   Kernel kernel(std::vector<Expr>(extents.begin(), extents.end()), schedule);
   program.describe(kernel);
   polyhalite::Pipeline pipeline(kernel.results());
+  if (schedule == kFound) {
+    const std::string found = find_schedule(kernel, extents);
+    if (options.print) std::printf("%s\n", found.c_str());
+  }
   const double compile = seconds_of([&] { pipeline.compile_jit(); });
   ProgramCase c(program, kernel, extents);
   for (size_t k = 0; k < c.images.size(); k++) kernel.images()[k].set(c.images[k]);
@@ -130,6 +136,7 @@ int main(int argc, char **argv) {
       ->capture_default_str();
   cli.add_option("--schedule", options.schedule, "with the schedules that this one finds")
       ->capture_default_str();
+  cli.add_flag("--print", options.print, "print the schedules that the auto-scheduler finds");
   cli.add_option("--data", options.data, "PolyBench's data set")
       ->check(CLI::IsMember({"medium", "large"}))
       ->capture_default_str();
@@ -151,7 +158,9 @@ int main(int argc, char **argv) {
       if (!std::regex_search(program.name, std::regex(options.filter))) continue;
       const auto sizes = std::find_if(kSizes.begin(), kSizes.end(),
                                       [&](const Sizes &s) { return s.program == program.name; });
-      for (const std::string &schedule : program.schedules) {
+      std::vector<std::string> schedules = program.schedules;
+      schedules.insert(schedules.end(), {kFound, "none"});
+      for (const std::string &schedule : schedules) {
         if (!std::regex_search(schedule, std::regex(options.schedule))) continue;
         bench(program, *sizes, schedule, peers, options);
       }

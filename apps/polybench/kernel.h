@@ -9,6 +9,10 @@
 
 namespace polyhalite_apps {
 
+/// The schedule that the auto-scheduler is asked for: without any directive but what its programs
+/// need to be computed once.
+constexpr const char *kFound = "found";
+
 /// One program with one of its schedules. Arrays are PolyBench's, doubles: its a[i][j] is a(j, i).
 class Kernel {
  public:
@@ -32,6 +36,7 @@ class Kernel {
     result_shapes_.push_back(shape);
   }
   bool scheduled(const std::string &name) const { return schedule_ == name; }
+  bool by_hand() const { return !scheduled("none") && !scheduled(kFound); }
 
   std::vector<polyhalite::ImageParam> &images() { return images_; }
   const std::vector<polyhalite::Func> &results() const { return results_; }

@@ -44,7 +44,7 @@ Func there_and_back(Kernel &kernel, const std::string &name, const Func &in, con
       f.compute_at(both, yo).reorder_storage(y, x);
       f.update().reorder(y, r).vectorize(y, 4, TailStrategy::GuardWithIf);
     }
-  } else {
+  } else if (kernel.scheduled("none")) {
     both.compute_root();
     there.compute_root();
     back.compute_root();

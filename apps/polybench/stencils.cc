@@ -16,7 +16,7 @@ RVar to("to"), ti("ti"), io("io"), ii("ii"), jo("jo"), ji("ji"), ko("ko"), ki("k
 
 // Planes are filled, and results taken from them, by vectors.
 void copy_vectors(const Kernel &kernel, Func planes, const std::vector<Func> &results) {
-  if (kernel.scheduled("none")) return;
+  if (!kernel.by_hand()) return;
   const int lanes = register_tile().lanes;
   planes.unroll(p).vectorize(x, lanes, TailStrategy::GuardWithIf);
   for (Func f : results) f.vectorize(x, lanes, TailStrategy::GuardWithIf);
