@@ -251,9 +251,14 @@ class NestGuesser {
     return w;
   }
 
+  // Is another cell written along the variable, found without data?
   bool moves_stores(int var) const {
-    return std::all_of(cases_.begin(), cases_.end(),
-                       [&](const Touches &t) { return walk(t.stores[0], var) != Walk::Stays; });
+    return std::all_of(cases_.begin(), cases_.end(), [&](const Touches &t) {
+      const std::vector<IndexModel> &store = t.stores[0];
+      return walk(store, var) != Walk::Stays &&
+             std::none_of(store.begin(), store.end(),
+                          [](const IndexModel &i) { return i.gathers; });
+    });
   }
 
   // Cycles a point in vectors along a variable.
