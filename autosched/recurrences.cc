@@ -17,6 +17,8 @@ constexpr double kLeastGain = 1.3;      // of a nest over the one that it is mad
 constexpr int kRowsSideBySide = 8;      // chains of instructions that wait for each other
 constexpr double kLeastTasks = 20'000;  // nanoseconds of one parallel loop that pay for its start
 
+constexpr double kNever = 1e9;  // cycles
+
 enum class Mark : uint8_t { Serial, Vector, Unrolled, Parallel };
 
 struct Loop {
@@ -264,16 +266,18 @@ class NestGuesser {
   // Cycles a point in vectors along a variable.
   double vector_cycles(int var) const {
     double cycles = operations_;
+    size_t apart = 0;
     for (const Touches &t : cases_) {
       double c = 0;
       switch (walk(t.stores[0], var)) {
         case Walk::Stays:
-          return 1e9;  // all lanes to one place
+          return kNever;  // all lanes to one place
         case Walk::Neighbours:
           c += 1;
           break;
         case Walk::Apart:
           c += 4 * lanes();
+          apart++;
       }
       for (const std::vector<IndexModel> &load : t.loads) {
         const Walk w = walk(load, var);
@@ -281,7 +285,7 @@ class NestGuesser {
       }
       cycles += c / static_cast<double>(cases_.size());
     }
-    return cycles / lanes();
+    return 2 * apart > cases_.size() ? kNever : cycles / lanes();
   }
 
   Directive directive(DirectiveKind kind, std::vector<std::string> loops) const {
