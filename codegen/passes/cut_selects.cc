@@ -22,15 +22,16 @@ constexpr size_t kMaxPiecesSize = 20000;
 // A loop falls into no more pieces than this many cuts of cuts make.
 constexpr int kMostCuts = 3;
 
-// Iterations x of a loop with   x < below: the comparison is `low`;   x >= above: it is not.
+// Iterations x of a loop with   x < below: the comparison is `low`;   x >= above: it is `high`.
 struct Cut {
   Expr below, above;  // equal where no iteration has both cases
-  bool low = false;
-  bool point = false;  // only x == below is different: the comparison is `low` on both sides of it
+  bool low = false, high = false;
+  bool point = false;  // x == below is the only one between, and neither
 };
 
 bool same(const Cut &a, const Cut &b) {
-  return a.low == b.low && a.point == b.point && equal(a.below, b.below) && equal(a.above, b.above);
+  return a.low == b.low && a.high == b.high && a.point == b.point && equal(a.below, b.below) &&
+         equal(a.above, b.above);
 }
 
 // Does a block do nothing but write cells of one Func, under conditions: one phase after another?
@@ -107,7 +108,13 @@ class Finder {
         if (is_costly(n->args[1], s) || is_costly(n->args[2], s)) conditions(n->args[0], s);
       });
     }
-    if (s->kind == StmtKind::If && in_phase_) conditions(s->args[0], s);
+    if (s->kind == StmtKind::If) {
+      if (in_phase_) {
+        conditions(s->args[0], s);
+      } else {
+        exceptions(s->args[0], s);
+      }
+    }
     const bool loop = s->kind == StmtKind::For, let = s->kind == StmtKind::Let;
     if (loop) binders_.push_back({s->name, Expr(), s->args[0], s->args[1], may_be_cut(s)});
     if (let) binders_.push_back({s->name, s->args[0], Expr(), Expr()});
@@ -135,8 +142,20 @@ class Finder {
       for (const Expr &part : e->args) conditions(part, s);
       return;
     }
-    if (!is_comparison(e->op)) return;
-    const std::optional<Cut> cut = cut_of(e);
+    if (is_comparison(e->op)) add(cut_of(e), e, s);
+  }
+
+  // Of a guard that leaves single iterations out: among lanes, that no others are masked.
+  void exceptions(const Expr &e, const Stmt &s) {
+    if (e->op == Op::And) {
+      for (const Expr &part : e->args) exceptions(part, s);
+    } else if (e->op == Op::Ne) {
+      const std::optional<Cut> cut = cut_of(e);
+      if (cut && !cut->point) add(cut, e, s);
+    }
+  }
+
+  void add(const std::optional<Cut> &cut, const Expr &e, const Stmt &s) {
     if (!cut || (cut_ && !same(*cut_, *cut))) return;
     cut_ = cut;
     true_[{s.get(), e.get()}] = make_true();
@@ -153,7 +172,10 @@ class Finder {
     for (const Binder &b : binders_) {
       if (b.may_be_cut && names.count(b.name)) return std::nullopt;
     }
-    return equality ? point_of(holds, comparison->op == Op::Ne) : halves_of(holds, fails);
+    if (!equality) return halves_of(holds, fails);
+    const bool differ = comparison->op == Op::Ne;
+    const std::optional<Cut> point = point_of(holds, differ);
+    return point ? point : sides_of(holds[0], differ);
   }
 
   // Cut where x < below, or x >= above, makes the comparison true and the other one false.
@@ -167,6 +189,7 @@ class Finder {
     const Expr of_yes = to_expr(bound_of(*yes, counter_)), of_no = to_expr(bound_of(*no, counter_));
     Cut cut;
     cut.low = !yes_above;
+    cut.high = yes_above;
     cut.below = yes_above ? of_no : of_yes;
     cut.above = yes_above ? of_yes : of_no;
     return cut;
@@ -184,8 +207,25 @@ class Finder {
     Cut cut;
     cut.below = to_expr(*l);
     cut.above = to_expr(l->add(Linear{{}, 1}));
-    cut.low = differ;
+    cut.low = cut.high = differ;
     cut.point = true;
+    return cut;
+  }
+
+  // Where l == 0 for some iterations of loops inside, lanes say: before and behind, for none.
+  std::optional<Cut> sides_of(const Linear &l, bool differ) const {
+    bool exact = true;
+    Linear negative = l, positive = l;
+    negative.scale(-1).add(Linear{{}, -1});
+    positive.add(Linear{{}, -1});
+    const std::optional<Linear> a = reduced(negative, &exact), b = reduced(positive, &exact);
+    if (!a || !b) return std::nullopt;
+    const bool a_above = a->terms.at(counter_) > 0;
+    if (a_above == (b->terms.at(counter_) > 0)) return std::nullopt;
+    Cut cut;
+    cut.below = to_expr(bound_of(a_above ? *b : *a, counter_));
+    cut.above = to_expr(bound_of(a_above ? *a : *b, counter_));
+    cut.low = cut.high = differ;
     return cut;
   }
 
@@ -255,7 +295,7 @@ class CutSelects : public StmtRewriter {
       pieces.push_back(rewrite_children(piece(first, second, s->body[0])));
       depth_ = depth;
     }
-    pieces.push_back(decided(second, end, cut.point ? cut.low : !cut.low));
+    pieces.push_back(decided(second, end, cut.high));
     Stmt out = make_block(std::move(pieces));
     // Each is held to what is left of the loop, so that the ranges are the loop's.
     auto held = [&](const Expr &at, const Expr &from) {

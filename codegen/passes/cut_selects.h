@@ -5,7 +5,8 @@
 //                   f(j)/a(j))                     for k in (k.cut, n - k.cut) { f(j) = f(j)/a(j) }
 //   }
 //
-// So are loops around phases, a block of writes to one Func, where the guards of some let nothing
+// So are loops whose vectors run but for one lane, k != j say: before that vector and behind it
+// nothing is masked. And loops around phases, a block of writes to one Func, where the guards of some let nothing
 // through any more. Where loops inside, of vectors say, have both cases in one iteration, that part
 // of the loop keeps the condition.
 #pragma once
