@@ -19,6 +19,28 @@ namespace {
 constexpr int64_t kMaxLanes = 4096;
 constexpr int64_t kMaxCopies = 16384;
 
+// A condition as two, of which the first one reads no memory. It narrows what the other one reads,
+// which is asked where it holds only:
+//
+//   in(r) > 0 && r < n   ->   r < n, in(r) > 0
+std::vector<Expr> by_memory(const Expr &condition) {
+  Expr plain, reading;
+  std::function<void(const Expr &)> add = [&](const Expr &e) {
+    if (e->op == Op::And) {
+      for (const Expr &part : e->args) add(part);
+      return;
+    }
+    Expr &all = reads_memory(e) ? reading : plain;
+    all = all.defined() ? make_binary(Op::And, all, e) : e;
+  };
+  if (condition.defined()) add(condition);
+  std::vector<Expr> both;
+  for (const Expr &e : {plain, reading}) {
+    if (e.defined()) both.push_back(e);
+  }
+  return both;
+}
+
 // The numbers of parameters and fields where a condition holds: p == 3 && ...
 std::map<std::string, Expr> fixed_where(const Expr &condition) {
   std::map<std::string, Expr> fixed;
@@ -197,8 +219,8 @@ void Surveyor::survey_stage(const StageId &s) {
   if (is_extern_stage(stage)) survey_extern_box(s, out);
   for (const std::string &a : def.args) fix_absent(out, a);
   for (const ReductionVariable &r : stage.rvars) fix_absent(out, r.var);
-  if (stage.predicate.defined()) {
-    out.guards.push_back({in_loops(out, stage.predicate), stage.where});
+  for (const Expr &condition : by_memory(stage.predicate)) {
+    out.guards.push_back({in_loops(out, condition), stage.where});
   }
   if (!nest.loops.empty() && is_skewed(nest.loops.back())) bound_loops(s, out);
   record_reads(s);

@@ -17,10 +17,15 @@ void add_parts(const Expr &condition, std::vector<Expr> *parts) {
   }
 }
 
+// What is read for a condition may be there where the others hold only.
 Stmt under(const std::vector<Expr> &conditions, Stmt s) {
-  Expr all;
-  for (const Expr &c : conditions) all = all.defined() ? make_binary(Op::And, all, c) : c;
-  return all.defined() ? make_if(all, s) : s;
+  Expr plain, reading;
+  for (const Expr &c : conditions) {
+    Expr &all = reads_memory(c) ? reading : plain;
+    all = all.defined() ? make_binary(Op::And, all, c) : c;
+  }
+  if (reading.defined()) s = make_if(reading, s);
+  return plain.defined() ? make_if(plain, s) : s;
 }
 
 class HoistGuards : public StmtRewriter {

@@ -1,8 +1,6 @@
 // Padding that selects write, whichever side of them it stands on: vectors of elements are loads
 // under a mask, which read nothing outside of the image.
 #include <gtest/gtest.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 #include <cstdio>
 #include <fstream>
@@ -11,10 +9,12 @@
 #include <string>
 
 #include "polyhalite/polyhalite.h"
+#include "test/support/guarded_pages.h"
 
 namespace polyhalite::padding_test {
 namespace {
 
+using test::GuardedPages;
 using Padded = std::function<Expr(const ImageParam &, const Expr &i, const Expr &n)>;
 
 const struct {
@@ -41,30 +41,8 @@ const struct {
      false},
 };
 
-// Pages of elements, of which those before and behind cannot be touched.
-class GuardedPage {
- public:
-  GuardedPage() {
-    page_ = sysconf(_SC_PAGESIZE);
-    void *at = mmap(nullptr, 3 * page_, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    EXPECT_NE(at, MAP_FAILED);
-    base_ = static_cast<char *>(at);
-    EXPECT_EQ(mprotect(base_ + page_, page_, PROT_READ | PROT_WRITE), 0);
-  }
-  ~GuardedPage() { munmap(base_, 3 * page_); }
-  GuardedPage(const GuardedPage &) = delete;
-  GuardedPage &operator=(const GuardedPage &) = delete;
-
-  float *first() { return reinterpret_cast<float *>(base_ + page_); }
-  float *end() { return reinterpret_cast<float *>(base_ + 2 * page_); }
-
- private:
-  size_t page_ = 0;
-  char *base_ = nullptr;
-};
-
 TEST(padding, is_written_where_elements_end_at_the_edge_of_memory) {
-  GuardedPage page;
+  GuardedPages<float> page;
   for (const auto &form : kForms) {
     ImageParam in(Float(32), 1, "in");
     Func out("out");
