@@ -1,6 +1,7 @@
 #include "codegen/passes/flatten_storage.h"
 
 #include <map>
+#include <utility>
 
 #include "codegen/ir/visit.h"
 #include "codegen/passes/buffer_fields.h"
@@ -18,8 +19,9 @@ namespace {
 // Where element (i_0, i_1, ...) of a buffer lies: sum of (i_d - min_d) * stride_d.
 struct Layout {
   struct Dimension {
-    Expr min;     // Int(32)
-    Expr stride;  // Int(64)
+    Expr min;                // Int(32)
+    Expr stride;             // Int(64)
+    bool is_of_one = false;  // there is one index, whatever an access computes
   };
   std::vector<Dimension> dims;
   std::string buffer;  // where the elements are: a block that a box is placed in; empty: its own
@@ -75,11 +77,14 @@ void join_parts(Linear &sum, const NamedValues &values) {
   }
 }
 
-Expr flat_index(const Layout &layout, const std::vector<Expr> &indices, const NamedValues &values) {
+// `in_view`: of two elements, which may not be there, that say how far apart they lie.
+Expr flat_index(const Layout &layout, const std::vector<Expr> &indices, const NamedValues &values,
+                bool in_view = false) {
   internal_check(layout.dims.size() == indices.size(), "flatten_storage: wrong number of indices");
   Linear sum;
   sum.type = Int(64);
   for (size_t d = 0; d < indices.size(); d++) {
+    if (layout.dims[d].is_of_one && !in_view) continue;
     Linear offset = to_linear(make_cast(Int(64), indices[d]));
     offset.add(to_linear(make_cast(Int(64), layout.dims[d].min)), -1);
     sum.add(product(offset, layout.dims[d].stride));
@@ -111,13 +116,19 @@ class FlattenExpr : public ExprRewriter {
       auto it = fields_.find(v->name);
       return it == fields_.end() ? e : it->second;
     }
+    const CallNode *view = as_call(e);
+    const bool is_view =
+        view && view->kind == CallKind::Extern && view->name == intrinsic::kBufferView;
+    const bool outer = std::exchange(in_view_, in_view_ || is_view);
     const Expr r = rewrite_children(e);
+    in_view_ = outer;
     const CallNode *call = as_call(r);
     if (as_intrinsic(r, intrinsic::kGuarded)) return guarded(call->args[0], call->args[1]);
     if (!call || (call->kind != CallKind::Func && call->kind != CallKind::Image)) return r;
     const std::string name = buffer_name(layouts_, call->name, call->value_index);
-    auto load = std::make_shared<LoadNode>(call->type, home(layouts_, name),
-                                           flat_index(layouts_.at(name), call->args, values_));
+    auto load =
+        std::make_shared<LoadNode>(call->type, home(layouts_, name),
+                                   flat_index(layouts_.at(name), call->args, values_, in_view_));
     load->image = call->image;
     return Expr(std::shared_ptr<const ExprNode>(std::move(load)));
   }
@@ -138,6 +149,7 @@ class FlattenExpr : public ExprRewriter {
 
   const Layouts &layouts_;
   const NamedValues &fields_, &values_;
+  bool in_view_ = false;  // inside of a buffer_view
 };
 
 class Flatten : public StmtRewriter {
@@ -236,9 +248,9 @@ class Flatten : public StmtRewriter {
     layout.dims.resize(dims);
     for (size_t i = 0; i < dims; i++) {
       const size_t d = s->order.empty() ? i : static_cast<size_t>(s->order[i]);
-      layout.dims[d] = {rewrite_expr(s->args[2 * d]), stride};
       const Expr extent = make_cast(Int(64), rewrite_expr(s->args[2 * d + 1]));
       extents.push_back(simplify(extent));
+      layout.dims[d] = {rewrite_expr(s->args[2 * d]), stride, is_one(extents.back())};
       stride = named(buffer_field_name(s->name, "stride", i + 1),
                      simplify(make_binary(Op::Mul, stride, extent)), lets);
     }
