@@ -50,6 +50,19 @@ Expr divide(const Expr &a, int64_t k) {
   return make_binary(Op::Div, a, constant32(k));
 }
 
+// How often all of `part` is in the sum: 3 times a + 2*b in 3*a + 6*b + c. 0: it is not.
+int64_t times_in(const Linear &part, const Linear &l) {
+  int64_t times = 0;
+  for (const auto &[atom, c] : part.terms) {
+    const auto own = l.terms.find(atom);
+    if (own == l.terms.end() || own->second % c != 0) return 0;
+    const int64_t here = own->second / c;
+    if (times != 0 && here != times) return 0;
+    times = here;
+  }
+  return times;
+}
+
 Expr as_int32(const Expr &e) {
   return e.defined() ? simplify(with_strict_floats(make_cast(Int(32), e))) : e;
 }
@@ -183,12 +196,69 @@ ConstantInterval Bounder::constants_of(const Expr &e) {
 
 Interval Bounder::bound_linear(const Expr &e) {
   if (e.type() != Int(32)) return from_constants(constants_of(e), e.type());
-  const Linear l = to_linear(e);
+  return bound_sum(to_linear(e));
+}
+
+Interval Bounder::bound_terms(const Linear &l) {
   if (l.terms.size() == 1 && l.constant == 0 && l.terms.begin()->second == 1) {
     return bound_atom(l.terms.begin()->first);
   }
   int low_tries = kMaxSplitSums, high_tries = kMaxSplitSums;
   return {end_of_sum(l, false, low_tries), end_of_sum(l, true, high_tries)};
+}
+
+bool Bounder::depend_on_another(const Linear &a, const Linear &b) {
+  for (const auto &[one, c] : a.terms) {
+    for (const auto &[other, k] : b.terms) {
+      const std::vector<int> first = unseen_in(one), second = unseen_in(other);
+      if (std::find_first_of(first.begin(), first.end(), second.begin(), second.end()) !=
+          first.end()) {
+        return true;
+      }
+    }
+  }
+  return false;
+}
+
+// A variable that ends where the sum's limit and the ends of the others put it, would not make the
+// sum end before its limit: that one is said once.
+Interval Bounder::bound_limited(const LimitedSum &s) {
+  Bounder without(resolve_where_(s.others));
+  without.value_of_ = value_of_;
+  without.upper_limit_ = upper_limit_;
+  Interval i = without.bound_terms(s.sum);
+  const Expr &low = s.within.min, &high = s.within.max;
+  if (!i.min.defined() || !i.max.defined() || !equal(i.min, i.max)) {
+    return {either(i.min, low, larger), either(i.max, high, smaller)};
+  }
+  // Where nothing is within the limits, the upper one is nearer to what memory there is.
+  Expr point = i.max;
+  if (low.defined()) point = larger(point, low);
+  if (high.defined()) point = smaller(point, high);
+  return {point, point};
+}
+
+//   2*x + 2*r + y + 1, x + r <= n - 1   ->   2*min(end of x + r, n - 1) + end of y + 1
+Interval Bounder::bound_sum(const Linear &l) {
+  for (const LimitedSum &s : limited_) {
+    const int64_t times = times_in(s.sum, l);
+    if (times == 0) continue;
+    Linear rest = l;
+    rest.add(s.sum, -times);
+    const Interval part = bound_limited(s), others = bound_sum(rest);
+    auto end = [&](const Expr &of_part, const Expr &of_rest) {
+      return of_part.defined() && of_rest.defined() ? sum(product(of_part, times), of_rest)
+                                                    : Expr();
+    };
+    Interval i = {end(times > 0 ? part.min : part.max, others.min),
+                  end(times > 0 ? part.max : part.min, others.max)};
+    if (depend_on_another(s.sum, rest)) {
+      const Interval together = bound_terms(l);
+      i = {either(i.min, together.min, larger), either(i.max, together.max, smaller)};
+    }
+    return i;
+  }
+  return bound_terms(l);
 }
 
 //   [34*g + b, 34*g + b + 31], 34, b in [0, 2]  ->  34*g

@@ -33,6 +33,13 @@ inline Expr sum(const Expr &a, int64_t k) { return sum(a, make_int(a.type(), k))
 /// The union's box; an unbounded end stays unbounded.
 Interval hull(const Interval &a, const Interval &b);
 
+/// A sum of variables, without constant, of which a condition says where it lies.
+struct LimitedSum {
+  Linear sum;
+  Interval within;  // over what every scope sees; an end that nothing is said of is null
+  Expr others;      // what the condition says besides; null: nothing
+};
+
 class Bounder {
  public:
   /// What a variable is to the scope: nullopt if the scope sees it, else its interval, over
@@ -54,6 +61,15 @@ class Bounder {
   /// Lets quotients and remainders be exact for what lies between two multiples of the divisor.
   void set_upper_limit(UpperLimit limit) { upper_limit_ = std::move(limit); }
 
+  /// What variables are where this condition holds, and perhaps no other.
+  using ResolveWhere = std::function<Resolve(const Expr &)>;
+  /// Bounds hold where these sums, the longest ones first, are within their limits. What is a point
+  /// stays one, clamped to them.
+  void set_limited_sums(std::vector<LimitedSum> sums, ResolveWhere resolve_where) {
+    limited_ = std::move(sums);
+    resolve_where_ = std::move(resolve_where);
+  }
+
   /// Bounds of an Int(32) expression; with values, of one of any scalar type, where they are known.
   /// Loads and calls are opaque: bounded by their type alone.
   Interval operator()(const Expr &e);
@@ -66,6 +82,12 @@ class Bounder {
   /// Of an integer expression by constants, those of Funcs' values among them.
   ConstantInterval constants_of(const Expr &e);
   Interval bound_linear(const Expr &e);
+  Interval bound_sum(const Linear &l);
+  /// Each term on its own, whatever limits sums of them.
+  Interval bound_terms(const Linear &l);
+  Interval bound_limited(const LimitedSum &s);
+  /// Does a variable have a say in terms of both?
+  bool depend_on_another(const Linear &a, const Linear &b);
   /// The variables that the scope does not see on which e's value depends, their ends' included.
   const std::vector<int> &unseen_in(const Expr &e);
   /// The upper or lower end of a sum of terms that may depend on one another. `tries` limits how
@@ -81,6 +103,8 @@ class Bounder {
   Resolve resolve_;
   ValueOf value_of_;
   UpperLimit upper_limit_;
+  std::vector<LimitedSum> limited_;
+  ResolveWhere resolve_where_;
   std::unordered_map<const ExprNode *, Interval> memo_;
   std::unordered_map<const ExprNode *, bool> seen_;
   std::unordered_map<const ExprNode *, std::vector<int>> unseen_;  // sorted numbers of variables

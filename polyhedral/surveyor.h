@@ -65,15 +65,19 @@ class Surveyor {
   /// The innermost loop that e depends on.
   int innermost_owner(const Expr &e) const;
   Expr add_symbol(int owner, const std::string &name, Expr value, Expr lower = {}, Expr upper = {});
-  /// What variable v, in an expression of `stage` (or of none), is to `scope`.
-  std::optional<Interval> resolve(const VariableNode &v, const StageId *stage, int scope);
+  /// What variable v, in an expression of `stage` (or of none), is to `scope`, where a condition
+  /// on the stage's domain holds.
+  std::optional<Interval> resolve(const VariableNode &v, const StageId *stage, int scope,
+                                  const Expr &domain);
   /// Bounds expressions of `stage` (or of none) over what `scope` sees, as long as nothing more is
   /// found out about either. Remembers what it has bounded.
   Bounder bounder_at(const StageId *stage, int scope, bool by_value = false);
+  const std::vector<LimitedSum> &limited_sums_of(const StageId &s);
   Interval bound_at(const Expr &e, const StageId *stage, int scope, bool by_value = false);
   bool depends_on_visible_loop(const StageId &s, const Expr &value, int scope) const;
-  /// The interval of a dimension of stage s, the loops outside `scope` fixed.
-  Interval dim_interval(const StageId &s, const std::string &dim, int scope);
+  /// The interval of a dimension of stage s, the loops outside `scope` fixed, where a condition on
+  /// its domain holds.
+  Interval dim_interval(const StageId &s, const std::string &dim, int scope, const Expr &domain);
   Interval unconditional_interval(const StageId &s, const std::string &dim, int scope);
   /// Which iterations count where intervals are asked for.
   enum class Reach : uint8_t {
@@ -330,6 +334,7 @@ class Surveyor {
   Expr where_;               // a condition that holds while intervals are asked for; null: none
   Reach reach_ = Reach::Computed;
   std::map<StageId, std::map<std::string, Interval>> narrowed_;  // ends: constants
+  std::map<StageId, std::vector<LimitedSum>> limited_;  // by conditions of domains, as far as asked
   ErrorList errors_;  // of loops that cannot be compiled as they are asked for
   std::map<StageId, std::vector<Interval>> stage_needs_;  // of updates; no ends: the whole box
   std::map<int, std::vector<IndexRange>> asked_;     // [func] `needed` without its own whole tiles

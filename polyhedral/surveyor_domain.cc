@@ -3,19 +3,12 @@
 #include <cstdlib>
 
 #include "lang/simplify/simplify.h"
+#include "polyhedral/limited_sums.h"
 #include "polyhedral/surveyor.h"
 
 namespace polyhalite {
 
 namespace {
-
-void collect_comparisons(const Expr &e, std::vector<Expr> &list) {
-  if (e->op == Op::And) {
-    for (const Expr &a : e->args) collect_comparisons(a, list);
-  } else if (is_comparison(e->op) && e->args[0].type() == Int(32)) {
-    list.push_back(e);
-  }
-}
 
 bool reads_memory(const Linear &l) {
   bool found = false;
@@ -32,10 +25,7 @@ bool reads_memory(const Linear &l) {
 
 Interval Surveyor::limits_of(const Expr &predicate, const std::string &variable) {
   Interval limits;
-  if (!predicate.defined()) return limits;
-  std::vector<Expr> comparisons;
-  collect_comparisons(simplify(strip_hints(predicate)), comparisons);
-  for (const Expr &e : comparisons) {
+  for (const Expr &e : comparisons_in(predicate)) {
     // variable * c + rest OP 0
     Linear rest = to_linear(e->args[0]);
     rest.add(to_linear(e->args[1]), -1);
@@ -77,37 +67,6 @@ struct Inequality {
   int64_t constant = 0;
 };
 
-// What the comparison says of variables alone.
-std::vector<Inequality> inequalities(const Expr &comparison) {
-  Linear difference = to_linear(comparison->args[0]);
-  difference.add(to_linear(comparison->args[1]), -1);
-  Inequality le, ge;  // difference <= 0, and its negation
-  for (const auto &[atom, c] : difference.terms) {
-    const VariableNode *v = as_variable(atom);
-    if (!v) return {};
-    le.terms.push_back({v->name, c});
-    ge.terms.push_back({v->name, -c});
-  }
-  le.constant = difference.constant;
-  ge.constant = -difference.constant;
-  switch (comparison->op) {
-    case Op::Lt:
-      le.constant++;
-      return {le};
-    case Op::Le:
-      return {le};
-    case Op::Gt:
-      ge.constant++;
-      return {ge};
-    case Op::Ge:
-      return {ge};
-    case Op::Eq:
-      return {le, ge};
-    default:
-      return {};
-  }
-}
-
 struct Range {
   int64_t min, max;
 };
@@ -136,20 +95,29 @@ bool tighten(const Inequality &i, std::map<std::string, Range> &ranges) {
 
 }  // namespace
 
-//   x in [0, 99], y in [0, 99], 2*x + 30 < y, y >= 100 - x   ->   x in [1, 34], y in [66, 99]
+//   x in [0, 99], y in [0, 99], 2*x + 30 < y, y >= 100 - x   ->   x in [1, 34], y in [77, 99]
 void Surveyor::narrow(const StageId &s) {
-  const Expr &predicate = tree_.definition(s).predicate;
-  if (!predicate.defined()) return;
+  if (limited_sums_of(s).empty()) return;
   std::map<std::string, Range> ranges;
   for (const auto &[name, r] : out_.stages[s.func][s.stage].ranges) {
     const auto min = constant(simplify(r.min)), max = constant(simplify(r.max));
-    if (min && max && *min <= *max) ranges[name] = {*min, *max};
+    // What is read beyond a range is beyond what the range says of others.
+    if (min && max && *min <= *max && !overshoots(s, name)) ranges[name] = {*min, *max};
   }
-  std::vector<Expr> comparisons;
-  collect_comparisons(simplify(strip_hints(predicate)), comparisons);
   std::vector<Inequality> known;
-  for (const Expr &e : comparisons) {
-    for (Inequality &i : inequalities(e)) known.push_back(std::move(i));
+  for (const LimitedSum &sum : limited_sums_of(s)) {
+    for (const bool is_max : {false, true}) {
+      const Expr &end = is_max ? sum.within.max : sum.within.min;
+      const auto limit = end.defined() ? constant(end) : std::nullopt;
+      if (!limit) continue;
+      const int64_t sign = is_max ? 1 : -1;
+      Inequality i{{}, -sign * *limit};
+      for (const auto &[atom, c] : sum.sum.terms) {
+        const VariableNode *v = as_variable(atom);
+        i.terms.push_back({v ? v->name : "", sign * c});
+      }
+      known.push_back(std::move(i));
+    }
   }
   const std::map<std::string, Range> first = ranges;
   constexpr int kMostRounds = 8;

@@ -2,6 +2,7 @@
 #include <numeric>
 
 #include "lang/simplify/simplify.h"
+#include "polyhedral/limited_sums.h"
 #include "polyhedral/surveyor.h"
 
 namespace polyhalite {
@@ -129,11 +130,12 @@ Expr Surveyor::add_symbol(int owner, const std::string &name, Expr value, Expr l
   return make_variable(Int(32), VariableKind::Symbol, name);
 }
 
-std::optional<Interval> Surveyor::resolve(const VariableNode &v, const StageId *stage, int scope) {
+std::optional<Interval> Surveyor::resolve(const VariableNode &v, const StageId *stage, int scope,
+                                          const Expr &domain) {
   switch (v.kind) {
     case VariableKind::Pure:
     case VariableKind::Reduction:
-      return dim_interval(*stage, v.name, scope);
+      return dim_interval(*stage, v.name, scope, domain);
     case VariableKind::Loop: {
       const int l = loop_by_name_.at(v.name);
       if (visible(scope, l)) return std::nullopt;
@@ -156,7 +158,10 @@ std::optional<Interval> Surveyor::resolve(const VariableNode &v, const StageId *
 constexpr int kAlignmentTries = 256;
 
 Bounder Surveyor::bounder_at(const StageId *stage, int scope, bool by_value) {
-  auto variable = [this, stage, scope](const VariableNode &v) { return resolve(v, stage, scope); };
+  const auto where = [this, stage, scope](const Expr &domain) {
+    return [=, this](const VariableNode &v) { return resolve(v, stage, scope, domain); };
+  };
+  const auto variable = where(stage ? tree_.definition(*stage).predicate : Expr());
   Bounder bounder = by_value
                         ? Bounder(variable, [this](const CallNode &c) { return value_interval(c); })
                         : Bounder(variable);
@@ -164,7 +169,18 @@ Bounder Surveyor::bounder_at(const StageId *stage, int scope, bool by_value) {
     return ConstantUpperBound([this](const VariableNode &v) { return meaning(v); },
                               kAlignmentTries)(end);
   });
+  if (stage && !limited_sums_of(*stage).empty()) {
+    bounder.set_limited_sums(limited_sums_of(*stage), where);
+  }
   return bounder;
+}
+
+const std::vector<LimitedSum> &Surveyor::limited_sums_of(const StageId &s) {
+  auto known = limited_.find(s);
+  if (known == limited_.end()) {
+    known = limited_.emplace(s, limited_sums(tree_.definition(s).predicate)).first;
+  }
+  return known->second;
 }
 
 Interval Surveyor::bound_at(const Expr &e, const StageId *stage, int scope, bool by_value) {
@@ -184,18 +200,20 @@ bool Surveyor::depends_on_visible_loop(const StageId &s, const Expr &value, int 
   return any;
 }
 
-Interval Surveyor::dim_interval(const StageId &s, const std::string &dim, int scope) {
+Interval Surveyor::dim_interval(const StageId &s, const std::string &dim, int scope,
+                                const Expr &domain) {
   Interval i = unconditional_interval(s, dim, scope);
   const StageSurvey &st = out_.stages[s.func][s.stage];
   if (!st.used.empty()) i = within_reach(s, dim, std::move(i), scope);
   // A point is a loop's own counter: what is computed there is computed for cut iterations too.
+  // Sums of points are clamped as a whole.
   if (i.is_point()) return i;
   if (auto stage = narrowed_.find(s); stage != narrowed_.end()) {
     if (auto n = stage->second.find(dim); n != stage->second.end()) {
       i = {larger(i.min, n->second.min), smaller(i.max, n->second.max)};
     }
   }
-  const Interval limits = limits_of(tree_.definition(s).predicate, dim);
+  const Interval limits = limits_of(domain, dim);
   if (limits.min.defined()) i.min = larger(i.min, substitute(st.dims, limits.min));
   if (limits.max.defined()) i.max = smaller(i.max, substitute(st.dims, limits.max));
   const Interval here = limits_of(where_, dim);
@@ -223,7 +241,8 @@ Interval Surveyor::unconditional_interval(const StageId &s, const std::string &d
   for (const Derivation &d : tree_.nest(s).derivations) {
     if (is_linear(d) && d.a == dim) return linear_interval(s, d, scope);
     if (d.kind == Derivation::Split && d.a == dim) {
-      const Interval outer = dim_interval(s, d.b, scope), inner = dim_interval(s, d.c, scope);
+      const Interval outer = dim_interval(s, d.b, scope, Expr()),
+                     inner = dim_interval(s, d.c, scope, Expr());
       Interval base;
       if (outer.is_point() && !is_guarded(s, d.b)) {
         const Expr b = difference(value, st.dims.at(d.c));

@@ -264,13 +264,13 @@ Interval Surveyor::linear_interval(const StageId &s, const Derivation &d, int sc
   const LinearStep step = linear_step(d);
   const auto &ranges = out_.stages[s.func][s.stage].ranges;
   const IndexRange &own = ranges.at(d.a), &whole = ranges.at(d.c);
-  const Interval c = dim_interval(s, d.c, scope);
+  const Interval c = dim_interval(s, d.c, scope, Expr());
   // All that the new dimension counts is all that there is.
   const bool from_start = equal(c.min, whole.min), to_end = equal(c.max, whole.max);
   if (from_start && to_end) return {own.min, own.max};
   Interval a = {sum(c.min, -step.offset), sum(c.max, -step.offset)};
   if (step.skew != 0) {
-    const Interval b = dim_interval(s, d.b, scope);
+    const Interval b = dim_interval(s, d.b, scope, Expr());
     a.min = difference(a.min, product(step.skew > 0 ? b.max : b.min, step.skew));
     a.max = difference(a.max, product(step.skew > 0 ? b.min : b.max, step.skew));
   }

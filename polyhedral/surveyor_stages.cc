@@ -107,8 +107,8 @@ void Surveyor::survey_ranges(const StageId &s) {
     }
   }
   assume_factors(s);
-  narrow(s);
   derive_ranges(s, out);
+  narrow(s);
   use_what_is_stored(s, out);
 }
 

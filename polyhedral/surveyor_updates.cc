@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "lang/simplify/simplify.h"
+#include "polyhedral/limited_sums.h"
 #include "polyhedral/model/stage_model.h"
 #include "polyhedral/surveyor.h"
 
@@ -61,9 +62,12 @@ Surveyor::OwnCells Surveyor::own_cells(const StageId &s, const std::vector<Inter
     if (high.defined()) i->max = smaller(i->max, high);
     return std::optional<Interval>(without_ends(*i, condition, v.name));
   };
-  auto limited = [&](const VariableNode &v) { return within(range_of(v), stage.predicate, v); };
-  Bounder bounder(limited);
-  Bounder by_value(limited, [&](const CallNode &c) { return value_interval(c); });
+  auto limited = [&](const Expr &domain) {
+    return [&, domain](const VariableNode &v) { return within(range_of(v), domain, v); };
+  };
+  Bounder bounder(limited(stage.predicate));
+  Bounder by_value(limited(stage.predicate), [&](const CallNode &c) { return value_interval(c); });
+  for (Bounder *b : {&bounder, &by_value}) b->set_limited_sums(limited_sums_of(s), limited);
   OwnCells out;
   out.touched.resize(def.args.size());
   out.read.resize(def.args.size());
@@ -103,11 +107,14 @@ Surveyor::OwnCells Surveyor::own_cells(const StageId &s, const std::vector<Inter
   for (const StageCase &only : stage_cases(stage)) {
     if (only.def.predicate.defined() && is_false(only.def.predicate)) continue;
     for (const SelfAccess &access : self_accesses(def.name, only)) {
-      auto where = [&](const VariableNode &v) {
-        const Expr used_where = access.writes ? Expr() : access.where;
-        return within(within(range_of(v), only.def.predicate, v), used_where, v);
+      const Expr used_where = access.writes ? Expr() : access.where;
+      auto where = [&](const Expr &domain) {
+        return [&, domain](const VariableNode &v) {
+          return within(within(range_of(v), domain, v), used_where, v);
+        };
       };
-      Bounder used_only(where);
+      Bounder used_only(where(only.def.predicate));
+      used_only.set_limited_sums(limited_sums(only.def.predicate), where);
       for (size_t d = 0; d < access.cell.size(); d++) {
         if (!out.touched[d].min.defined()) continue;
         const VariableNode *v = as_variable(access.cell[d]);

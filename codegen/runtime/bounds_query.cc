@@ -9,7 +9,8 @@ PH_WEAK int polyhalite_answer_query(void *, polyhalite_buffer_t *buffer, int32_t
   buffer->type =
       polyhalite_type_t(static_cast<polyhalite_type_code_t>(type & 255),
                         static_cast<uint8_t>(type >> 8 & 255), static_cast<uint16_t>(type >> 16));
-  buffer->dim[dimension] = polyhalite_dimension_t(min, extent, stride);
+  // Conditions may leave nothing of a region: its end is then in front of its begin.
+  buffer->dim[dimension] = polyhalite_dimension_t(min, extent < 0 ? 0 : extent, stride);
   return 0;
 }
 
