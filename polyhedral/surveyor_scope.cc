@@ -159,7 +159,9 @@ constexpr int kAlignmentTries = 256;
 
 Bounder Surveyor::bounder_at(const StageId *stage, int scope, bool by_value) {
   const auto where = [this, stage, scope](const Expr &domain) {
-    return [=, this](const VariableNode &v) { return resolve(v, stage, scope, domain); };
+    return [this, stage, scope, domain](const VariableNode &v) {
+      return resolve(v, stage, scope, domain);
+    };
   };
   const auto variable = where(stage ? tree_.definition(*stage).predicate : Expr());
   Bounder bounder = by_value
