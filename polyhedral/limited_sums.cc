@@ -86,7 +86,7 @@ std::vector<Row> rows_of(const Expr &comparison) {
   return rows;
 }
 
-// Without a variable that both have; none where the sum would be longer than both.
+// Without a variable that both have; none where one is left, or the sum would be longer than both.
 std::optional<Row> joined(const Row &a, const Row &b) {
   for (const auto &[atom, c] : a.sum.terms) {
     const auto other = b.sum.terms.find(atom);
@@ -96,7 +96,9 @@ std::optional<Row> joined(const Row &a, const Row &b) {
     row.sum.scale(all / std::abs(c)).add(b.sum, all / std::abs(other->second));
     row.limit.scale(all / std::abs(c)).add(b.limit, all / std::abs(other->second));
     const size_t terms = row.sum.terms.size();
-    if (terms == 0 || terms > std::max(a.sum.terms.size(), b.sum.terms.size())) continue;
+    // Of single variables their ranges tell more, and no more than programs expect that count
+    // iterations.
+    if (terms < 2 || terms > std::max(a.sum.terms.size(), b.sum.terms.size())) continue;
     divide_by_factor(row);
     return row;
   }

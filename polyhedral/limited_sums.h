@@ -2,7 +2,8 @@
 //
 //   x + r < n && 2*x >= 2*r + 3   ->   x + r in (-inf, n - 1], x - r in [2, inf)
 //
-// Two rows with a variable in common make a third one without it, as far as that is no longer:
+// Two rows with a variable in common make a third one without it, as far as that is no longer, and
+// still a sum:
 //
 //   y <= r && r <= x              ->   x - r >= 0, r - y >= 0, x - y >= 0
 #pragma once

@@ -95,7 +95,7 @@ bool tighten(const Inequality &i, std::map<std::string, Range> &ranges) {
 
 }  // namespace
 
-//   x in [0, 99], y in [0, 99], 2*x + 30 < y, y >= 100 - x   ->   x in [1, 34], y in [77, 99]
+//   x in [0, 99], y in [0, 99], 2*x + 30 < y, y >= 100 - x   ->   x in [1, 34], y in [66, 99]
 void Surveyor::narrow(const StageId &s) {
   if (limited_sums_of(s).empty()) return;
   std::map<std::string, Range> ranges;

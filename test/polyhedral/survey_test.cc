@@ -100,7 +100,7 @@ output f
   EXPECT_EQ(lines_with(text, "needs in"), "needs in [3, 48]\n");
   EXPECT_EQ(lines_with(text, "needs f"),
             "needs f [min(f.min.0, 3), max(f.extent.0 + f.min.0 - 1, 48)] "
-            "[min(f.min.1, 4), max(f.extent.1 + f.min.1 - 1, 49)]\n");
+            "[min(f.min.1, 1), max(f.extent.1 + f.min.1 - 1, 49)]\n");
   EXPECT_EQ(lines_with(text, "g.hi.0"),
             "let g.hi.0 = min(f.s1.r_y - 1, 48)\nserial g.s0.x from 3 extent g.hi.0 - 2\n");
 }

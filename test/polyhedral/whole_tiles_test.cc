@@ -183,7 +183,7 @@ over r(0, 100), q(0, 100) where 2*r + 30 < q && q >= 100 - r: f(r, q) = f(r, q) 
 output f
 )",
                                     "g.compute_root()\n");
-  EXPECT_NE(text.find("allocate g [1, 34] [77, 99]"), text.npos) << text;
+  EXPECT_NE(text.find("allocate g [1, 34] [66, 99]"), text.npos) << text;
 }
 
 // Each update runs over what later ones read of it.
