@@ -18,7 +18,7 @@
 #include "apps/bench/interleave.h"
 #include "apps/bench/parallel_share.h"
 #include "apps/bench/polybench_sizes.h"
-#include "apps/polybench/found_schedule.h"
+#include "apps/polybench/find_schedule.h"
 #include "apps/polybench/kernel.h"
 #include "apps/polybench/program_case.h"
 

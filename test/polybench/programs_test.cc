@@ -6,7 +6,7 @@
 #include <tuple>
 #include <vector>
 
-#include "apps/polybench/found_schedule.h"
+#include "apps/polybench/find_schedule.h"
 #include "apps/polybench/kernel.h"
 #include "apps/polybench/program_case.h"
 

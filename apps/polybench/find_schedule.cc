@@ -1,4 +1,4 @@
-#include "apps/polybench/found_schedule.h"
+#include "apps/polybench/find_schedule.h"
 
 namespace polyhalite_apps {
 
