@@ -325,7 +325,7 @@ class GroupCoster {
       cycles += 2 * store / rounds;
       if (sums + n.across + 1 > machine_.vector_registers) cycles *= 2.5;
     } else {
-      cycles += store + (model.reads_itself ? kLatency + 1 : 0);
+      cycles += store + (model.reads_itself ? kOwnValueCycles : 0);
     }
     return cycles;
   }

@@ -21,6 +21,10 @@
 
 namespace polyhalite::autosched {
 
+/// Cycles that a point waits for what the point before it has computed, in an update that reads its
+/// own Func.
+constexpr double kOwnValueCycles = 5;
+
 /// One index of an access: how far it moves with each variable of the stage.
 struct IndexModel {
   std::vector<double> slope;

@@ -13,7 +13,6 @@ namespace polyhalite::autosched {
 
 namespace {
 
-constexpr double kLatency = 5;          // cycles that the next point waits for its own Func's value
 constexpr double kDispatch = 10;        // cycles to ask which phase it is, and to jump there
 constexpr double kLeastGain = 1.3;      // of vectors over the loops that they are made of
 constexpr double kNever = 1e9;          // cycles
@@ -60,7 +59,7 @@ class NestGuesser {
     double loads = 0;
     for (const Touches &t : cases_) loads += 0.5 * static_cast<double>(t.loads.size());
     return operations_ + loads / static_cast<double>(cases_.size()) + 1 +
-           (s_.reads_itself ? kLatency : 0) + (phases_.empty() ? 0 : kDispatch);
+           (s_.reads_itself ? kOwnValueCycles : 0) + (phases_.empty() ? 0 : kDispatch);
   }
 
   /// The loops as they are, phases unrolled.

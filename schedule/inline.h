@@ -15,7 +15,7 @@ struct Materialised {
   std::map<std::string, std::string> origin;
   /// Those of them that serve another stage of the Func at whose loops the original is computed: a
   /// directive's stage is that of the original.
-  std::set<std::string> of_other_stages;
+  std::set<std::string> of_other_stages = {};
 
   /// The name that the user's algorithm and directives have for a Func.
   const std::string &origin_of(const std::string &name) const {

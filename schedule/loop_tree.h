@@ -67,7 +67,7 @@ struct Derivation {
   std::string a, b, c;
   Expr factor;                             // Split; of Skew and Shift a constant
   TailStrategy tail = TailStrategy::Auto;  // Split; resolved: never Auto after the freeze
-  SourceLocation where;                    // of the directive
+  SourceLocation where = {};               // of the directive
 };
 
 /// What a skew, reverse or shift puts in the place of a:  c = sign*a + skew*b + offset.

@@ -21,7 +21,7 @@ struct DimensionModel {
   AffineRow min, value;             // valid where has_value
   std::optional<AffineRow> extent;  // none: not affine
   bool has_value = true;
-  std::vector<std::pair<std::string, AffineRow>> coordinates;  // name and row, outermost first
+  std::vector<std::pair<std::string, AffineRow>> coordinates = {};  // name and row, outermost first
 };
 
 class InstanceBuilder {
