@@ -115,8 +115,9 @@ TEST(NumbersNearEnds, RandomExpressions) {
       if (lanes > 1) f.vectorize(x, lanes);
       const Buffer<int> got = f.realize({kPoints});
       for (int i = 0; i < kPoints; i++) {
-        if (const auto &w = wanted[static_cast<size_t>(i)])
+        if (const auto &w = wanted[static_cast<size_t>(i)]) {
           ASSERT_EQ(got(i), *w) << "seed " << seed << ", x " << i << ", lanes " << lanes;
+        }
       }
     }
   }

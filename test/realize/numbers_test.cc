@@ -474,7 +474,9 @@ TEST(CompiledNumbers, DeepSharedExpressions) {
       uint32_t v = static_cast<uint32_t>(i);
       for (int k = 0; k < 40; k++)
         v = !selects ? v * v + 1 : static_cast<int>(v) > 5 ? v - 1 : v + 2;
-      if (selects) EXPECT_EQ(out(i), static_cast<int>(v) % 1000);
+      if (selects) {
+        EXPECT_EQ(out(i), static_cast<int>(v) % 1000);
+      }
     }
   }
 }
