@@ -239,13 +239,12 @@ std::vector<Plan> other_nests(const PipelineModel &m, const Machine &machine, co
     }
     const NumberBox box =
         p.where == Where::At ? box_at(m, needs_at_level(m, plan, p.host, p.level), func) : f.whole;
-    for (int across : {1, 2, 3, 4}) {
-      if (box[0].extent() % (int64_t{across} * n.lanes) != 0) continue;
+    const bool rows = f.dimensions() > 1 && f.stages[s].has_loop[1] && box[1].extent() > 1;
+    for (int across : {1, 2, 3, 4, 6, 8, 12, 16}) {
+      if (box[0].extent() < int64_t{across} * n.lanes) break;
+      if (rows && (across > 4 || box[0].extent() % (int64_t{across} * n.lanes) != 0)) continue;
       for (int down : {1, 2, 3, 4, 5, 6, 8}) {
-        if (down > 1 &&
-            (f.dimensions() < 2 || !f.stages[s].has_loop[1] || box[1].extent() % down != 0)) {
-          continue;
-        }
+        if (down > 1 && (!rows || box[1].extent() % down != 0)) continue;
         if (tile_fits(p, s == static_cast<size_t>(host_stage(f)), n.lanes * across, down)) {
           try_nest({n.lanes, across, down, false});
         }
