@@ -26,7 +26,7 @@ const Row kRows[] = {
     {"direction", {"BitShift"}, {"LEFT", "RIGHT"}},
     {"direction", {"GRU", "LSTM", "RNN"}, {"forward", "reverse", "bidirectional"}},
     {"keep_aspect_ratio_policy", {"Resize"}, {"stretch", "not_larger", "not_smaller"}},
-    {"mode", {"DepthToSpace"}, {"DCR", "CRD"}},
+    {"mode", {"DepthToSpace", "SpaceToDepth"}, {"DCR", "CRD"}},
     {"mode", {"GridSample"}, {"linear", "bilinear", "nearest", "cubic", "bicubic"}},
     {"mode", {"Pad"}, {"constant", "reflect", "edge", "wrap"}},
     {"mode", {"Resize"}, {"nearest", "linear", "cubic"}},

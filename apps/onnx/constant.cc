@@ -39,7 +39,9 @@ const std::vector<TypeRow> &type_rows() {
       {ElementType::Float4E2M1, "float4e2m1", UInt(8)},
       {ElementType::Float8E8M0, "float8e8m0", UInt(8)},
       {ElementType::UInt2, "uint2", UInt(8)},
-      {ElementType::Int2, "int2", Int(8)}};
+      {ElementType::Int2, "int2", Int(8)},
+      {ElementType::Float6E2M3, "float6e2m3", UInt(8)},
+      {ElementType::Float6E3M2, "float6e3m2", UInt(8)}};
   return rows;
 }
 
@@ -68,7 +70,9 @@ std::optional<Type> language_type(ElementType t) {
   return std::nullopt;
 }
 
-bool is_narrow(ElementType t) { return t >= ElementType::Float8E4M3FN && t <= ElementType::Int2; }
+bool is_narrow(ElementType t) {
+  return t >= ElementType::Float8E4M3FN && t <= ElementType::Float6E3M2;
+}
 
 bool is_narrow_integer(ElementType t) {
   return t == ElementType::Int4 || t == ElementType::UInt4 || t == ElementType::Int2 ||
@@ -84,6 +88,9 @@ int element_bits(ElementType t) {
     case ElementType::UInt2:
     case ElementType::Int2:
       return 2;
+    case ElementType::Float6E2M3:
+    case ElementType::Float6E3M2:
+      return 6;
     default: {
       const auto type = language_type(t);
       return type ? 8 * type->bytes() : 0;

@@ -40,6 +40,8 @@ enum class ElementType {
   Float8E8M0 = 24,
   UInt2 = 25,
   Int2 = 26,
+  Float6E2M3 = 27,
+  Float6E3M2 = 28,
 };
 /// "float32", "int64"...; "type 17" for those that the language has not.
 std::string element_name(ElementType t);

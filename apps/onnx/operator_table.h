@@ -7,7 +7,7 @@
 
 namespace polyhalite::onnx {
 
-inline constexpr int kNewestOpset = 27;
+inline constexpr int kNewestOpset = 28;
 
 struct OperatorFacts {
   const char *name;

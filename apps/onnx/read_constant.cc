@@ -86,16 +86,17 @@ Constant external_constant(const TensorProto &t, ExternalFiles *files, ElementTy
   return Constant(type, t.dims, file, file->data() + offset);
 }
 
-// Bytes that several elements share, the first one in the lowest bits -> a byte for each.
+// Bytes that elements share, one after the other from the lowest bits -> a byte for each.
 std::vector<uint8_t> unshared(ElementType type, const uint8_t *bytes, int64_t elements) {
-  const int bits = element_bits(type), each = 8 / bits, mask = (1 << bits) - 1;
+  const auto bits = static_cast<size_t>(element_bits(type));
+  const int mask = (1 << bits) - 1;
   const int sign = language_type(type)->is_int() ? 1 << (bits - 1) : 0;
   std::vector<uint8_t> out(static_cast<size_t>(elements));
   for (size_t i = 0; i < out.size(); i++) {
-    const int v = (bytes[i / static_cast<size_t>(each)] >>
-                   (bits * static_cast<int>(i % static_cast<size_t>(each)))) &
-                  mask;
-    out[i] = static_cast<uint8_t>((v ^ sign) - sign);
+    const size_t at = i * bits / 8, shift = i * bits % 8;
+    int v = bytes[at] >> shift;
+    if (shift + bits > 8) v |= bytes[at + 1] << (8 - shift);
+    out[i] = static_cast<uint8_t>(((v & mask) ^ sign) - sign);
   }
   return out;
 }
@@ -194,8 +195,8 @@ Constant read_constant(const TensorProto &t, ExternalFiles *files,
   }
   const auto count = static_cast<int64_t>(bytes);
   if (shares) {
-    const auto each = static_cast<uint64_t>(8 / element_bits(type));
-    bytes = bytes / each + (bytes % each != 0 ? 1 : 0);
+    const auto bits = static_cast<uint64_t>(element_bits(type));
+    bytes = bytes / 8 * bits + (bytes % 8 * bits + 7) / 8;
   }
   // What shares bytes gets bytes of its own.
   auto spread = [&](const Constant &c) {
@@ -215,6 +216,12 @@ Constant read_constant(const TensorProto &t, ExternalFiles *files,
     return spread(Constant(type, t.dims, owner, reinterpret_cast<const uint8_t *>(t.raw.data())));
   }
   std::vector<uint8_t> list = listed_elements(t, type);
+  if (element_bits(type) == 6) {  // these stand alone where they are listed
+    bytes = static_cast<uint64_t>(count);
+    check(list.size());
+    for (uint8_t &code : list) code &= 0x3f;
+    return Constant::of_bytes(type, t.dims, std::move(list));
+  }
   check(list.size());
   return spread(Constant::of_bytes(type, t.dims, std::move(list)));
 }

@@ -364,9 +364,11 @@ void infer_space_to_depth(Inference &i) {
 std::vector<Tensor> lower_space_to_depth(Lowering &l) {
   const Tensor x = l.in(0);
   const int b = static_cast<int>(l.node().integer("blocksize", 1));
+  const bool crd = l.node().text("mode", "DCR") == "CRD";
   return {Tensor(x.type(), l.result_sizes(0), [=](const ops::Index &at) {
-    const Expr n = x.size(1), cell = at[1] / n;
-    return x({at[0], at[1] % n, at[2] * b + cell / b, at[3] * b + cell % b});
+    const Expr n = x.size(1), cell = crd ? at[1] % (b * b) : at[1] / n;
+    const Expr channel = crd ? at[1] / (b * b) : at[1] % n;
+    return x({at[0], channel, at[2] * b + cell / b, at[3] * b + cell % b});
   })};
 }
 

@@ -14,7 +14,7 @@ namespace {
 // for values that are too large where nothing saturates.
 struct Format {
   int exponent, mantissa, bias;
-  int largest, beyond, nan;
+  int largest, beyond, nan;  // of those without infinity and NaN the first two are one
   bool negative_zero;
 };
 
@@ -28,8 +28,13 @@ Format format_of(ElementType t) {
       return {4, 3, 8, 0x7f, 0x80, 0x80, false};
     case ElementType::Float8E5M2FNUZ:
       return {5, 2, 16, 0x7f, 0x80, 0x80, false};
-    default:
-      return {2, 1, 1, 0x7, 0x7, 0x8, true};  // float4e2m1 has no NaN: it becomes -0
+    // These have no NaN: it becomes -0.
+    case ElementType::Float6E2M3:
+      return {2, 3, 1, 0x1f, 0x1f, 0x20, true};
+    case ElementType::Float6E3M2:
+      return {3, 2, 3, 0x1f, 0x1f, 0x20, true};
+    default:  // float4e2m1
+      return {2, 1, 1, 0x7, 0x7, 0x8, true};
   }
 }
 

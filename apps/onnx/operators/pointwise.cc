@@ -201,13 +201,31 @@ Expr remainder(const Node &n, const Expr &a, const Expr &b) {
   // Exact as long as the quotient has the bits that a type of twice the size has more.
   const Type wide = a.type().bits() < 64 ? Float(64) : a.type();
   const Expr x = cast(wide, a), y = cast(wide, b), q = x / y;
-  const Expr whole = n.integer("fmod", 0) != 0 ? trunc(q) : floor(q);
-  // Of an infinite divisor the quotient is 0 or -1.
-  return cast(a.type(), select(whole == cast(wide, Expr(0)), x, x - whole * y));
+  const Expr nothing = zero(x), below = number(x, -0.0);
+  // An infinite divisor is taken off not at all, or once.
+  auto without = [&](const Expr &whole) { return select(whole == nothing, x, x - whole * y); };
+  Expr rest;
+  if (n.integer("fmod", 0) != 0) {
+    rest = without(trunc(q));
+    rest = select(rest == nothing && x < nothing, below, rest);
+  } else {
+    const Expr apart = (x < nothing && y > nothing) || (x > nothing && y < nothing);
+    rest = without(select(q == nothing && apart, number(x, -1), floor(q)));
+    rest = select(rest == nothing, select(y < nothing, below, nothing), rest);
+  }
+  return cast(a.type(), rest);
 }
 
+// By as many bits as there are, and by fewer than none, nothing of `a` is left but its sign.
 Expr shift(const Node &n, const Expr &a, const Expr &b) {
-  return n.text("direction", "LEFT") == "RIGHT" ? a >> b : a << b;
+  const bool right = n.text("direction", "LEFT") == "RIGHT";
+  const Type bits = UInt(a.type().bits());
+  const Expr count = reinterpret(bits, b), width = cast(bits, Expr(bits.bits()));
+  const Expr within = min(count, width - cast(bits, Expr(1)));
+  if (right && a.type().is_int()) return a >> within;
+  const Expr of = reinterpret(bits, a);
+  return reinterpret(a.type(),
+                     select(count < width, right ? of >> within : of << within, zero(of)));
 }
 
 const BinaryRow kBinary[] = {
@@ -235,6 +253,10 @@ const BinaryRow kBinary[] = {
     {"Pow", false, [](const Node &, const Expr &a, const Expr &b) { return power(a, b); }},
     {"Sub", false,
      [](const Node &, const Expr &a, const Expr &b) { return wrapped(difference, a, b); }},
+    {"SwiGLU", false,
+     [](const Node &n, const Expr &a, const Expr &b) {
+       return ops::point::swish(a, n.real("alpha", 1)) * b;
+     }},
     {"Xor", true, [](const Node &, const Expr &a, const Expr &b) { return a != b; }},
 };
 

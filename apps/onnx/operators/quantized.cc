@@ -60,17 +60,18 @@ void infer_quantize(Inference &i) {
     i.fail("the result has elements of " + element_name(type), "they are not supported");
   i.result(0, type, i.shape(0));
 }
-// round(x / scale) + zero point in a narrow type; of floats x / scale, rounded once.
+// round(x / scale) + zero point in a narrow type; of floats the sum, rounded once.
 Tensor narrow_quantized(Lowering &l, ElementType element) {
   const Tensor x = l.in(0);
-  const bool integer = element_bits(element) < 8 && element != ElementType::Float4E2M1;
+  const bool integer = is_narrow_integer(element);
+  const bool has_point = l.has(2);
   const Tensor point =
-      l.has(2) ? decoded(spread(l, l.in(2), x), element, Float(32)) : zero(Float(32));
+      has_point ? decoded(spread(l, l.in(2), x), element, Float(32)) : zero(Float(32));
   const auto range = integer ? narrow_range(element) : std::pair<int, int>();
   const Tensor steps = ops::elementwise(
       {x, spread(l, l.in(1), x), point}, Float(32), [=](const std::vector<Expr> &v) {
         const Expr quotient = cast<float>(v[0]) / cast<float>(v[1]);
-        if (!integer) return quotient + v[2];
+        if (!integer) return has_point ? quotient + v[2] : quotient;  // -0 stays
         return clamp(round(quotient) + v[2], static_cast<float>(range.first),
                      static_cast<float>(range.second));
       });
@@ -95,9 +96,8 @@ void infer_dequantize(Inference &i) {
 std::vector<Tensor> lower_dequantize(Lowering &l) {
   auto values = [&](size_t i) {
     const ElementType element = l.element(i);
-    const bool codes = is_narrow(element) && element_bits(element) == 8;
-    return codes || element == ElementType::Float4E2M1 ? decoded(l.in(i), element, Float(32))
-                                                       : l.in(i);
+    const bool codes = is_narrow(element) && !is_narrow_integer(element);
+    return codes ? decoded(l.in(i), element, Float(32)) : l.in(i);
   };
   const Tensor x = values(0);
   return {ops::dequantize(x, spread(l, l.in(1), x),
