@@ -1,82 +1,33 @@
 // Models in the ONNX format.
-#include <pybind11/numpy.h>
-
 #include "apps/onnx/item_session.h"
 #include "python/bind/doors.h"
+#include "python/bind/onnx_elements.h"
 
 namespace polyhalite::python {
 
 namespace {
 
 using onnx::Constant;
-using onnx::ElementType;
 using onnx::Item;
 using onnx::ItemSession;
-
-// A Python object that may be let go without the GIL.
-std::shared_ptr<const void> keep(py::object o) {
-  return std::shared_ptr<const void>(new py::object(std::move(o)), [](const void *p) {
-    py::gil_scoped_acquire gil;
-    delete static_cast<const py::object *>(p);
-  });
-}
-
-// An array's elements, without a copy where they lie in order.
-Constant to_constant(const std::string &name, const py::object &value) {
-  py::object array = value;
-  const auto in_order = [&] {
-    if (!py::isinstance<py::array>(array)) return false;
-    const auto a = py::reinterpret_borrow<py::array>(array);
-    const char order = a.dtype().byteorder();
-    return (a.flags() & py::array::c_style) != 0 && (order == '=' || order == '|');
-  };
-  if (!in_order()) {
-    const py::module_ numpy = py::module_::import("numpy");
-    array = numpy.attr("asarray")(value);
-    const py::object native = array.attr("dtype").attr("newbyteorder")("=");
-    array = numpy.attr("asarray")(array, native, py::arg("order") = "C");
-  }
-  const auto a = py::reinterpret_borrow<py::array>(array);
-  const ElementType type = onnx::element_type(to_type(a.dtype()));
-  if (type == ElementType::Undefined) {
-    throw py::type_error("input '" + name + "' has elements that no model has");
-  }
-  const std::vector<int64_t> shape(a.shape(), a.shape() + a.ndim());
-  return Constant(type, shape, keep(array), static_cast<const uint8_t *>(a.data()));
-}
-
-// Without a copy.
-py::object to_array(const Constant &c) {
-  const Type type = *onnx::language_type(c.type());
-  auto *held = new Constant(c.is_splat() ? Constant::of_bytes(c.type(), c.shape(), c.packed()) : c);
-  const py::capsule owner(held, [](void *p) { delete static_cast<Constant *>(p); });
-  const py::object dtype = dtype_of(type);
-  const py::object stored = type.is_bfloat() ? py::dtype::of<uint16_t>() : dtype;
-  std::vector<ssize_t> strides(c.shape().size());
-  ssize_t stride = type.bytes();
-  for (size_t d = strides.size(); d-- > 0; stride *= c.shape()[d]) strides[d] = stride;
-  const py::array array(py::reinterpret_borrow<py::dtype>(stored), c.shape(), strides, held->data(),
-                        owner);
-  return type.is_bfloat() ? py::object(array.attr("view")(dtype)) : py::object(array);
-}
 
 Item to_item(const std::string &name, onnx::ItemForm form, const py::object &value) {
   if (value.is_none()) return {};
   const bool listed = py::isinstance<py::list>(value) || py::isinstance<py::tuple>(value);
-  if (!form.sequence || !listed) return to_constant(name, value);
+  if (!form.sequence || !listed) return constant_of(name, value);
   std::vector<Constant> elements;
   for (const py::handle e : value)
-    elements.push_back(to_constant(name, py::reinterpret_borrow<py::object>(e)));
+    elements.push_back(constant_of(name, py::reinterpret_borrow<py::object>(e)));
   return elements;
 }
 
 // An array, a list of arrays, or None.
 py::object to_object(const Item &item) {
-  if (const auto *tensor = std::get_if<Constant>(&item)) return to_array(*tensor);
+  if (const auto *tensor = std::get_if<Constant>(&item)) return array_of(*tensor);
   const auto *elements = std::get_if<std::vector<Constant>>(&item);
   if (!elements) return py::none();
   py::list list;
-  for (const Constant &c : *elements) list.append(to_array(c));
+  for (const Constant &c : *elements) list.append(array_of(c));
   return list;
 }
 

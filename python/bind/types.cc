@@ -24,7 +24,8 @@ py::object dtype_of(const Type &type) {
   if (t == Int(64)) return py::dtype::of<int64_t>();
   const py::module_ numpy = py::module_::import("numpy");
   if (t.is_bfloat()) {
-    return numpy.attr("dtype")(py::module_::import("polyhalite._arrays").attr("bfloat16")());
+    return numpy.attr("dtype")(
+        py::module_::import("polyhalite._arrays").attr("outside")("bfloat16"));
   }
   return numpy.attr("dtype")(t.to_string());
 }

@@ -28,13 +28,15 @@ def varint(n):
     return bytes(out + bytes([n]))
 
 
-def value_info(name, shape):
+def value_info(name, shape, element=1):
     dims = b"".join(field(1, field(2, d) if isinstance(d, str) else field(1, d)) for d in shape)
-    return field(1, name) + field(2, field(1, field(1, 1) + field(2, dims)))
+    return field(1, name) + field(2, field(1, field(1, element) + field(2, dims)))
 
 
-def node(op, inputs, outputs):
-    return b"".join([*(field(1, i) for i in inputs), *(field(2, o) for o in outputs), field(4, op)])
+def node(op, inputs, outputs, **integers):
+    attributes = (field(5, field(1, n) + field(3, v) + field(20, 2)) for n, v in integers.items())
+    return b"".join([*(field(1, i) for i in inputs), *(field(2, o) for o in outputs), field(4, op),
+                     *attributes])
 
 
 def model():
@@ -158,6 +160,36 @@ def test_nodes_run_where_onnx_is_installed():
     a = np.arange(6, dtype=np.float32).reshape(2, 3)
     (y,) = ph.onnx.backend.run_node(helper.make_node("Neg", ["a"], ["y"]), [a])
     np.testing.assert_array_equal(y, -a)
+
+
+# The format's numbers of elements of fewer than 8 bits, and of floats of 8, by ml_dtypes' names.
+NARROW = {"float8_e4m3fn": 17, "float8_e4m3fnuz": 18, "float8_e5m2": 19, "float8_e5m2fnuz": 20,
+          "uint4": 21, "int4": 22, "float4_e2m1fn": 23, "float8_e8m0fnu": 24, "uint2": 25, "int2": 26,
+          "float6_e2m3fn": 27, "float6_e3m2fn": 28}
+
+
+@pytest.mark.parametrize("name", NARROW)
+def test_narrow_elements(name):
+    element = NARROW[name]
+    graph = b"".join([
+        field(1, node("Cast", ["x"], ["wide"], to=1)), field(1, node("Cast", ["f"], ["narrow"], to=element)),
+        field(2, "graph"), field(11, value_info("x", ["N"], element)), field(11, value_info("f", ["N"])),
+        field(12, value_info("wide", ["N"])), field(12, value_info("narrow", ["N"], element))])
+    m = ph.onnx.load(field(1, 8) + field(8, field(2, 28)) + field(7, graph))
+    ml_dtypes = pytest.importorskip("ml_dtypes")
+    dtype = getattr(ml_dtypes, name, None)
+    if dtype is None:
+        pytest.skip(f"this ml_dtypes has no {name}")
+    exact = np.array([0, 1, 2, -2, 0.5], np.float32)
+    if name.startswith(("int", "uint")) or name == "float8_e8m0fnu":
+        exact = np.array({"int2": [0, 1, -1, -2], "int4": [-8, 7, -1, 3], "uint2": [0, 1, 2, 3],
+                          "uint4": [0, 9, 15, 1]}.get(name, [1, 2, 0.25, 2.0**100]), np.float32)
+    x = exact.astype(dtype)
+    for given in (x, np.repeat(x, 2)[::2]):
+        out = m.run({"x": given, "f": exact})
+        np.testing.assert_array_equal(out["wide"], exact)
+        assert out["narrow"].dtype == dtype
+        np.testing.assert_array_equal(out["narrow"].view(np.uint8), x.view(np.uint8))
 
 
 def test_bad_models_and_inputs_are_told():
