@@ -81,17 +81,17 @@ TEST(onnx_halves, values_between_are_wide) {
             R"(graph test(%x: float16[1, 4, 6, 6]) -> (%y, %n)
   %make_c.weights = constant float32[8, 4, 3, 3]
   %make_c.bias = constant float32[8]
-  %x.wide: float32[1, 4, 6, 6] = Cast.25(%x) {to = 1}
+  %x.wide: float32[1, 4, 6, 6] = Cast.28(%x) {to = 1}
   %n.wide: float32[1, 8, 4, 4] = Conv.11(%x.wide, %make_c.weights, %make_c.bias)
   %r.wide: float32[1, 8, 4, 4] = Relu.14(%n.wide)
-  %r: float16[1, 8, 4, 4] = Cast.25(%r.wide) {to = 10}
+  %r: float16[1, 8, 4, 4] = Cast.28(%r.wide) {to = 10}
   %single: float32[1, 8, 4, 4] = Cast.13(%r) {to = 1}
   %e: float32[1, 8, 4, 4] = Exp.13(%single)
   %h: float16[1, 8, 4, 4] = Cast.13(%e) {to = 10}
-  %h.wide: float32[1, 8, 4, 4] = Cast.25(%h) {to = 1}
+  %h.wide: float32[1, 8, 4, 4] = Cast.28(%h) {to = 1}
   %y.wide: float32[1, 8, 4, 4] = Add.14(%h.wide, %r.wide)
-  %y: float16[1, 8, 4, 4] = Cast.25(%y.wide) {to = 10}
-  %n: float16[1, 8, 4, 4] = Cast.25(%n.wide) {to = 10}
+  %y: float16[1, 8, 4, 4] = Cast.28(%y.wide) {to = 10}
+  %n: float16[1, 8, 4, 4] = Cast.28(%n.wide) {to = 10}
 )");
 }
 
