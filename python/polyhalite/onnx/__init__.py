@@ -21,6 +21,9 @@ class Model:
     A sequence is a list of arrays, an optional value that is absent None: inputs of the dtypes
     "sequence(float32)", "optional(float32)" and "optional(sequence(float32))", whose shapes are those of
     the elements, and outputs. Sequences of other lengths have programs of their own.
+
+    Elements that numpy has not itself, as bfloat16, float8e4m3fn and int4, are arrays of the package
+    ml_dtypes, which onnx brings along.
     """
 
     def __init__(self, session):
