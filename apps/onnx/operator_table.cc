@@ -22,7 +22,7 @@ const OperatorFacts kFacts[] = {
     {"Asinh", {9, 22}, 1, 1, 1},
     {"Atan", {7, 22}, 1, 1, 1},
     {"Atanh", {9, 22}, 1, 1, 1},
-    {"Attention", {23, 24}, 3, 7, 4},
+    {"Attention", {23, 24, 25}, 3, 7, 4},
     {"AveragePool", {1, 7, 10, 11, 19, 22}, 1, 1, 1},
     {"BatchNormalization", {1, 6, 7, 9, 14, 15}, 5, 5, 5},
     {"Bernoulli", {15, 22}, 1, 1, 1},

@@ -55,16 +55,22 @@ Tensor attention(const Tensor &q, const Tensor &k, const Tensor &v, const Attent
   Func peak("peak"), weights("weights"), total("total"), sums("sums");
   peak(row, head, image) = type.min();
   peak(row, head, image) = max(peak(row, head, image), seen(all, row, head, image));
-  weights(key, row, head, image) =
-      exp_of_nonpositive(seen(key, row, head, image) - peak(row, head, image));
+  // The first ones of more queries than keys see none.
+  const auto known_keys = constant(keys), known_queries = constant(queries);
+  const bool may_see_none =
+      how.causal && !(known_keys && known_queries && *known_keys >= *known_queries);
+  const Expr largest = peak(row, head, image);
+  weights(key, row, head, image) = exp_of_nonpositive(
+      seen(key, row, head, image) - (may_see_none ? number_below(largest) : largest));
   total(row, head, image) = cast(type, Expr(0));
   total(row, head, image) += weights(each, row, head, image);
   sums(c, row, head, image) = cast(type, Expr(0));
   sums(c, row, head, image) +=
       weights(again, row, head, image) * cast(type, v({image, of_keys(head), again, c}));
   Func attended("attended");
-  attended(c, row, head, image) =
-      cast(q.type(), sums(c, row, head, image) * (cast(type, Expr(1)) / total(row, head, image)));
+  const Expr sum = total(row, head, image);
+  const Expr share = cast(type, Expr(1)) / (may_see_none ? above_zero(sum) : sum);
+  attended(c, row, head, image) = cast(q.type(), sums(c, row, head, image) * share);
 
   Stage own;
   own.kind = Stage::Attention;

@@ -93,6 +93,11 @@ Tensor with_channels_innermost(const Tensor &x, const std::string &name = "pixel
 /// e^x for x <= 0, which is promised: it takes fewer instructions.
 Expr exp_of_nonpositive(const Expr &x);
 
+/// What makes the weights exp(x - peak) / total of a row of -inf 0 instead of NaN: a peak that is a
+/// number, and a total that is above 0 by what is lost beside the 1 of any other row's peak.
+Expr number_below(const Expr &peak);
+Expr above_zero(const Expr &total);
+
 /// x in a Func of its own, of a Store or a Row.
 Tensor held(const Tensor &x, const std::string &name, Stage::Kind kind);
 

@@ -55,18 +55,30 @@ Tensor mean_of_groups(const Tensor &sums, int groups, const Expr &pixels) {
   return stored(mean, "mean");
 }
 
-}  // namespace
-
-Tensor softmax(const Tensor &x, const std::vector<int> &axes) {
+// exp(x) over its sum; of a row of -inf, where that may be, 0.
+Tensor shares(const Tensor &x, const std::vector<int> &axes, bool may_be_nothing) {
   const Tensor wide = convert(x, computed_type(x.type()));
-  const Tensor peak = reduce(wide, Reduction::Max, axes, true);
+  Tensor peak = reduce(wide, Reduction::Max, axes, true);
+  if (may_be_nothing) peak = elementwise(peak, number_below);
   const Tensor scaled =
       held(elementwise({wide, peak}, wide.type(),
                        [](const std::vector<Expr> &v) { return exp_of_nonpositive(v[0] - v[1]); }),
            "scaled", Stage::Row);
   const Tensor total = reduce(scaled, Reduction::Sum, axes, true);
-  const Tensor share = elementwise(total, [](Expr v) { return cast(v.type(), Expr(1)) / v; });
+  const Tensor share = elementwise(total, [may_be_nothing](Expr v) {
+    return cast(v.type(), Expr(1)) / (may_be_nothing ? above_zero(v) : v);
+  });
   return convert(multiply(scaled, share), x.type());
+}
+
+}  // namespace
+
+Tensor softmax(const Tensor &x, const std::vector<int> &axes) {
+  return shares(x, axes, /*may_be_nothing=*/false);
+}
+
+Tensor softmax_or_zero(const Tensor &x, const std::vector<int> &axes) {
+  return shares(x, axes, /*may_be_nothing=*/true);
 }
 
 Tensor log_softmax(const Tensor &x, const std::vector<int> &axes) {

@@ -233,6 +233,19 @@ Expr exp_of_nonpositive(const Expr &x) {
                                     cast(t, Expr(0))));
 }
 
+Expr number_below(const Expr &peak) {
+  const double lowest = peak.type().bits() == 64
+                            ? std::numeric_limits<double>::lowest()
+                            : static_cast<double>(std::numeric_limits<float>::lowest());
+  return max(peak, cast(peak.type(), Expr(lowest)));
+}
+Expr above_zero(const Expr &total) {
+  const double least = total.type().bits() == 64
+                           ? std::numeric_limits<double>::min()
+                           : static_cast<double>(std::numeric_limits<float>::min());
+  return total + cast(total.type(), Expr(least));
+}
+
 namespace point {
 
 namespace {

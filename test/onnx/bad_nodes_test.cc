@@ -107,5 +107,31 @@ TEST(onnx_bad_nodes, a_past_that_does_not_fit) {
             "  fix: mend the model, or give other shapes");
 }
 
+TEST(onnx_bad_nodes, windows_masks_and_lengths_that_do_not_fit) {
+  const auto attention = [](const std::vector<TestDim> &mask, const std::vector<TestDim> &lengths,
+                            int64_t window) {
+    ModelBuilder b(25);
+    for (const char *name : {"q", "k", "v"}) b.input(name, {2, 3, 4, 8});
+    b.input("m", mask).input("l", lengths, 7);
+    b.node("Attention", {"q", "k", "v", "m", "", "", "l"}, {"y"},
+           {int_attribute("right_window_size", window)})
+        .output("y");
+    return error_of_program(b);
+  };
+  const auto message = [](const std::string &what, const std::string &why) {
+    return "error: node 'make_y' (Attention, version 25): " + what + "\n  why: " + why +
+           "\n  fix: mend the model, or give other shapes";
+  };
+  EXPECT_EQ(attention({4}, {2}, -1), "no error");
+  EXPECT_EQ(attention({4}, {2}, -2),
+            message("right_window_size is -2",
+                    "windows have 0 or more keys on a side, or -1: all of them"));
+  EXPECT_EQ(attention({5}, {2}, 0), message("its mask has 5 keys, of 4",
+                                            "it has a place for each key, or for the first ones"));
+  EXPECT_EQ(attention({4}, {1}, 0),
+            message("numbers of lengths and of images are 1 and 2", "they have to be equal"));
+  EXPECT_EQ(attention({4}, {2, 1}, 0), message("operand 6 has rank 2", "it is 1"));
+}
+
 }  // namespace
 }  // namespace polyhalite::onnx::bad_nodes_test

@@ -203,7 +203,7 @@ TEST(onnx_program, copies_are_no_nodes) {
 
 TEST(onnx_program, masks_of_other_sizes_than_scores_are_refused) {
   for (const std::vector<TestDim> &mask :
-       {std::vector<TestDim>{5, 6}, {2, 4, 6}, {7, 1, 4, 6}, {4}, {1, 1, 1, 4, 6}}) {
+       {std::vector<TestDim>{5, 6}, {2, 4, 6}, {7, 1, 4, 6}, {8}, {1, 1, 1, 4, 6}}) {
     ModelBuilder b(23);
     b.input("q", {2, 3, 4, 8}).input("k", {2, 3, 6, 8}).input("v", {2, 3, 6, 8}).input("m", mask);
     b.node("Attention", {"q", "k", "v", "m"}, {"y"}).output("y");

@@ -1,5 +1,5 @@
 // ops::attention with the library's schedule against plain loops in double precision: blocks that
-// leave rests, heads that share keys, keys of the future, single queries.
+// leave rests, heads that share keys, keys of the future, single queries, queries that see no key.
 #include <gtest/gtest.h>
 #include <polyhalite/ops.h>
 #include <polyhalite/polyhalite.h>
@@ -57,7 +57,8 @@ TEST_P(Attention, equals_plain_loops) {
     for (int head = 0; head < s.heads; head++) {
       const int from = head / (s.heads / s.key_heads);
       for (int row = 0; row < s.queries; row++) {
-        const int seen = s.causal ? std::min(s.keys, row + s.keys - s.queries + 1) : s.keys;
+        const int seen =
+            s.causal ? std::max(0, std::min(s.keys, row + s.keys - s.queries + 1)) : s.keys;
         std::vector<double> weights(static_cast<size_t>(seen));
         double peak = -HUGE_VAL, total = 0;
         for (int key = 0; key < seen; key++) {
@@ -92,7 +93,8 @@ INSTANTIATE_TEST_SUITE_P(
     testing::Values(Sizes{1, 2, 2, 128, 128, 64, 64, false}, Sizes{1, 2, 2, 128, 128, 64, 64, true},
                     Sizes{2, 4, 2, 40, 40, 32, 48, true}, Sizes{1, 4, 1, 37, 50, 24, 40, false},
                     Sizes{1, 4, 2, 1, 100, 64, 64, true}, Sizes{2, 3, 3, 3, 33, 20, 16, false},
-                    Sizes{1, 1, 1, 5, 7, 3, 2, true}, Sizes{1, 2, 1, 33, 300, 16, 80, true}),
+                    Sizes{1, 1, 1, 5, 7, 3, 2, true}, Sizes{1, 2, 1, 33, 300, 16, 80, true},
+                    Sizes{1, 2, 1, 70, 40, 32, 32, true}, Sizes{1, 2, 2, 5, 3, 4, 3, true}),
     [](const auto &info) { return text(info.param); });
 
 TEST(attention, shapes_that_do_not_meet) {

@@ -1,5 +1,6 @@
 // Attention and what belongs to it.
 #include <cmath>
+#include <optional>
 
 #include "apps/onnx/operators.h"
 #include "lang/ir/node.h"
@@ -54,6 +55,29 @@ AttentionShapes attention_shapes(const Context &c, bool has_past, const Shape &p
   return s;
 }
 
+// How far from its own position a query sees keys, in either direction; unbounded where undefined.
+struct Reach {
+  std::optional<int> left, right;
+  bool bounded() const { return left || right; }
+};
+
+template <typename Context>
+Reach reach_of(const Context &c) {
+  constexpr int64_t kEverywhere = int64_t{1} << 30;  // sums with positions stay in 32 bits
+  const auto window = [&](const char *side) -> std::optional<int> {
+    const int64_t size = c.node().integer(side, -1);
+    if (size < -1) {
+      c.fail(std::string(side) + " is " + std::to_string(size),
+             "windows have 0 or more keys on a side, or -1: all of them");
+    }
+    if (size == -1 || size >= kEverywhere) return std::nullopt;
+    return static_cast<int>(size);
+  };
+  Reach r{window("left_window_size"), window("right_window_size")};
+  if (c.node().integer("is_causal", 0) != 0) r.right = 0;
+  return r;
+}
+
 // What was before is [image, head, position, width], of keys and of values.
 void require_past(const Inference &i) {
   if (i.has(4) != i.has(5))
@@ -67,6 +91,7 @@ void require_past(const Inference &i) {
 
 void infer_attention(Inference &i) {
   require_past(i);
+  reach_of(i);
   const AttentionShapes s = attention_shapes(i, i.has(4), i.has(4) ? i.shape(4) : Shape());
   const int64_t heads = i.number(s.query[1]), served = i.number(s.key[1]);
   if (served < 1 || heads % served != 0) {
@@ -86,15 +111,24 @@ void infer_attention(Inference &i) {
   i.number(s.query[3]);
   if (i.has(3)) {
     const Shape &mask = i.shape(3);
-    if (mask.size() < 2 || mask.size() > 4)
+    if (mask.empty() || mask.size() > 4)
       i.fail("its mask has rank " + std::to_string(mask.size()),
-             "it has queries and keys, and perhaps heads and images");
+             "it has keys, and perhaps queries, heads and images");
     // Fewer keys are those that are seen.
+    const auto beyond = (mask.back() - s.key[2]).constant();
+    if (beyond && *beyond > 0) {
+      i.fail("its mask has " + mask.back().to_string() + " keys, of " + s.key[2].to_string(),
+             "it has a place for each key, or for the first ones");
+    }
     const Shape scores{s.query[0], s.query[1], s.query[2]};
     const size_t offset = 4 - mask.size();
     for (size_t d = 0; d + 1 < mask.size(); d++) {
       if (!mask[d].is(1)) i.require_equal(mask[d], scores[offset + d], "sizes of mask and scores");
     }
+  }
+  if (i.has(6)) {
+    i.require_rank(6, 1, 1);
+    i.require_equal(i.shape(6)[0], s.query[0], "numbers of lengths and of images");
   }
   if (i.has(7)) {
     i.require_rank(7, 1, 1);
@@ -123,6 +157,59 @@ Tensor softmax_with_sink(const Tensor &scores, const Tensor &sink) {
   return Tensor(
       all.type(), scores.shape(), [all](const Index &at) { return all(at); },
       all.detached_stages());
+}
+
+// Scores, -inf where a query does not see a key. Query i of an image stands at place i behind what
+// was before, or, where an image has a length, such that its last query stands at its last key.
+Tensor seen(const Lowering &l, const Tensor &scores, const Reach &reach) {
+  const Tensor mask = l.has(3) ? l.in(3) : Tensor(), lengths = l.has(6) ? l.in(6) : Tensor();
+  const bool has_past = l.has(4);
+  const Expr past = has_past ? l.size(l.shape(4)[2]) : Expr(0), queries = scores.size(2);
+  // Keys behind the last query's are no keys.
+  const bool ends = lengths.defined() && (has_past || !reach.right || *reach.right > 0);
+  // Masks of fewer keys came with version 24: before, one key stands for all.
+  const bool one_is_all = l.node().version < 24;
+  return Tensor(
+      scores.type(), scores.shape(),
+      [=](const Index &at) {
+        Expr value = scores(at);
+        const Expr low = value.type().min();
+        if (mask.defined()) {
+          // Aligned at the last dimension; keys beyond the mask are masked.
+          Index from;
+          const size_t offset = 4 - mask.shape().size();
+          Expr within;
+          for (size_t d = 0; d < mask.shape().size(); d++) {
+            const Expr size = mask.shape()[d];
+            const bool keys = offset + d == 3;
+            int64_t one = 0;
+            if (is_const_int(size, &one) && one == 1 && (!keys || one_is_all)) {
+              from.emplace_back(0);
+            } else if (keys) {
+              within = at[3] < size;
+              from.push_back(min(at[3], size - 1));
+            } else {
+              from.push_back(at[offset + d]);
+            }
+          }
+          const Expr m = mask(from);
+          if (mask.type().is_bool()) {
+            value = select(m, value, low);
+          } else {
+            // What is masked stays so where the score is no number.
+            const Expr added = cast(value.type(), m);
+            value = select(added == low, low, value + added);
+          }
+          if (within.defined()) value = select(within, value, low);
+        }
+        const Expr length = lengths.defined() ? cast<int32_t>(lengths({at[0]})) : Expr();
+        const Expr first = has_past || !length.defined() ? past : length - queries;
+        if (reach.right) value = select(at[3] - (first + *reach.right) > at[2], low, value);
+        if (reach.left) value = select(at[3] - (first - *reach.left) < at[2], low, value);
+        if (ends) value = select(at[3] < length, value, low);
+        return value;
+      },
+      scores.stages());
 }
 
 // Operand 7, which the standard's operator has not, are sinks of heads.
@@ -170,47 +257,19 @@ std::vector<Tensor> lower_attention(Lowering &l) {
     });
   }
   if (mode == 1) reported = scores;
-  const Expr past = l.has(4) ? l.size(l.shape(4)[2]) : Expr(0);
-  const bool causal = n.integer("is_causal", 0) != 0;
-  const Tensor mask = l.has(3) ? l.in(3) : Tensor();
-  const Tensor lengths = l.has(6) ? l.in(6) : Tensor();
-  if (causal || mask.defined() || lengths.defined()) {
-    const Tensor before = scores;
-    scores = Tensor(
-        type, before.shape(),
-        [=](const Index &at) {
-          Expr value = before(at);
-          const Expr low = type.min();
-          if (mask.defined()) {
-            // Aligned at the last dimension; keys beyond the mask are masked.
-            Index from;
-            const size_t offset = 4 - mask.shape().size();
-            Expr within;
-            for (size_t d = 0; d < mask.shape().size(); d++) {
-              const Expr size = mask.shape()[d];
-              int64_t one = 0;
-              if (is_const_int(size, &one) && one == 1) {
-                from.emplace_back(0);
-              } else if (offset + d == 3) {
-                within = at[3] < size;
-                from.push_back(min(at[3], size - 1));
-              } else {
-                from.push_back(at[offset + d]);
-              }
-            }
-            const Expr m = mask(from);
-            value = mask.type().is_bool() ? select(m, value, low) : value + cast(type, m);
-            if (within.defined()) value = select(within, value, low);
-          }
-          if (causal) value = select(at[3] - past > at[2], low, value);
-          if (lengths.defined())
-            value = select(at[3] < cast<int32_t>(lengths({at[0]})), value, low);
-          return value;
-        },
-        before.stages());
-  }
+  const Reach reach = reach_of(l);
+  const Tensor mask = l.has(3) ? l.in(3) : Tensor(), lengths = l.has(6) ? l.in(6) : Tensor();
+  if (reach.bounded() || mask.defined() || lengths.defined()) scores = seen(l, scores, reach);
   if (mode == 2) reported = scores;
-  const Tensor weights = l.has(7) ? softmax_with_sink(scores, l.in(7)) : ops::softmax(scores, {3});
+  const Tensor wide =
+      n.integer("softmax_precision", 0) == static_cast<int64_t>(ElementType::Float64)
+          ? ops::convert(scores, Float(64))
+          : scores;
+  const bool may_see_nothing = mask.defined() || lengths.defined() || reach.left;
+  const Tensor shares = l.has(7)          ? softmax_with_sink(wide, l.in(7))
+                        : may_see_nothing ? ops::softmax_or_zero(wide, {3})
+                                          : ops::softmax(wide, {3});
+  const Tensor weights = ops::convert(shares, type);
   if (mode == 3) reported = weights;
   // Kept: each weight meets every column of the values.
   const Tensor product = ops::matmul(ops::stored(weights, "weights"), ops::convert(v, type));

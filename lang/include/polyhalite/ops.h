@@ -220,6 +220,8 @@ std::pair<Tensor, Tensor> top_k(const Tensor &x, int k, int axis, bool largest);
 
 /// exp(x) over its sum along the axes, and its logarithm.
 Tensor softmax(const Tensor &x, const std::vector<int> &axes);
+/// softmax, but 0 where all elements along the axes are -inf: a query that sees no key.
+Tensor softmax_or_zero(const Tensor &x, const std::vector<int> &axes);
 Tensor log_softmax(const Tensor &x, const std::vector<int> &axes);
 /// (x - mean) / sqrt(variance + epsilon) along the axes; `mean` and `inverse` (1/sqrt) where asked
 /// for.
@@ -242,8 +244,9 @@ Tensor matmul(const Tensor &a, const Tensor &strips, int columns, Type sums = Ty
 
 /// How queries attend to keys.
 struct Attention {
-  Expr scale;           // of the products; undefined: 1/sqrt(size)
-  bool causal = false;  // the last query sees all keys, each before it one less
+  Expr scale;  // of the products; undefined: 1/sqrt(size)
+  // The last query sees all keys, each before it one less; one that sees none has the result 0.
+  bool causal = false;
 };
 /// softmax(scale * q k^T) v for each head: q[image, head, query, size], k[image, key head, key,
 /// size] and v[image, key head, key, value size] give [image, head, query, value size]. The number
