@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <set>
 
+#include "apps/onnx/attribute_names.h"
 #include "apps/onnx/attribute_texts.h"
 #include "apps/onnx/mapped_file.h"
 #include "apps/onnx/node_order.h"
@@ -351,6 +352,7 @@ class Importer {
     while (!n.inputs.empty() && n.inputs.back() == kNone) n.inputs.pop_back();
     for (const AttributeProto &a : proto.attributes) {
       if (is_own_attribute(a.name)) continue;
+      if (n.domain.empty()) check_name(n, a.name);
       if (auto value = attribute(a, name, s)) n.attributes.emplace(a.name, std::move(*value));
       if (n.domain.empty() && n.has(a.name)) check_text(n, a.name);
     }
@@ -428,6 +430,13 @@ class Importer {
           "export the model again");
     }
     return version;
+  }
+
+  static void check_name(const Node &n, const std::string &attribute) {
+    const std::string why = why_unknown(n.op, n.version, attribute);
+    if (why.empty()) return;
+    user_error(n.describe() + ": it has no attribute '" + attribute + "'", why,
+               "mend the model, or export it again");
   }
 
   static void check_text(const Node &n, const std::string &attribute) {

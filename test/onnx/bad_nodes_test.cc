@@ -133,5 +133,31 @@ TEST(onnx_bad_nodes, windows_masks_and_lengths_that_do_not_fit) {
   EXPECT_EQ(attention({4}, {2, 1}, 0), message("operand 6 has rank 2", "it is 1"));
 }
 
+TEST(onnx_bad_nodes, attributes_that_the_version_does_not_have) {
+  const auto error = [](int64_t opset, const char *op, const std::string &attribute) {
+    ModelBuilder b(opset);
+    b.input("x", {1, 2, 3, 4});
+    b.node(op, {"x", "x", "x"}, {"y"}, {int_attribute(attribute, 1)}).output("y");
+    return error_of([&] { b.load(); });
+  };
+  const auto message = [](const std::string &node, const std::string &attribute,
+                          const std::string &why) {
+    return "error: node 'make_y' (" + node + "): it has no attribute '" + attribute +
+           "'\n  why: " + why + "\n  fix: mend the model, or export it again";
+  };
+  EXPECT_EQ(error(25, "Attention", "left_window_size"), "no error");
+  EXPECT_EQ(error(24, "Attention", "left_window_size"),
+            message("Attention, version 24", "left_window_size", "it came with version 25"));
+  EXPECT_EQ(error(24, "Attention", "window"),
+            message("Attention, version 24", "window",
+                    "the operator has is_causal, kv_num_heads, q_num_heads, "
+                    "qk_matmul_output_mode, scale, softcap, softmax_precision"));
+  EXPECT_EQ(error(9, "Slice", "axes"), "no error");
+  EXPECT_EQ(error(13, "Slice", "axes"),
+            message("Slice, version 13", "axes", "it went with version 10"));
+  EXPECT_EQ(error(13, "Where", "axis"),
+            message("Where, version 9", "axis", "the operator has none"));
+}
+
 }  // namespace
 }  // namespace polyhalite::onnx::bad_nodes_test
