@@ -161,11 +161,12 @@ ValueId forest_scores(Call &c, const Forest &f, ValueId x) {
   const auto &shape = c.w.graph().value(c.in(0)).shape;
   if (shape && shape->size() != 2)
     c.fail("operand 0 has rank " + std::to_string(shape->size()), "it is [rows, features]");
-  const auto columns = shape ? (*shape)[1].constant() : std::nullopt;
+  const int64_t columns = shape ? (*shape)[1].constant().value_or(-1) : -1;  // -1: open
   for (const TreeNode &n : f.nodes) {
-    if (n.feature >= 0 && n.feature < columns.value_or(INT32_MAX)) continue;
-    c.fail("a node asks for feature " + std::to_string(n.feature),
-           columns ? "rows have " + std::to_string(*columns) : "features are columns, from 0 on");
+    if (n.feature >= 0 && (columns < 0 || n.feature < columns)) continue;
+    c.fail(
+        "a node asks for feature " + std::to_string(n.feature),
+        columns >= 0 ? "rows have " + std::to_string(columns) : "features are columns, from 0 on");
   }
   const double otherwise = least ? INFINITY : most ? -INFINITY : 0;
   std::vector<double> weights;
