@@ -161,12 +161,13 @@ ValueId forest_scores(Call &c, const Forest &f, ValueId x) {
   const auto &shape = c.w.graph().value(c.in(0)).shape;
   if (shape && shape->size() != 2)
     c.fail("operand 0 has rank " + std::to_string(shape->size()), "it is [rows, features]");
-  const int64_t columns = shape ? (*shape)[1].constant().value_or(-1) : -1;  // -1: open
+  constexpr int64_t kOpen = INT32_MAX;
+  const int64_t columns = shape ? (*shape)[1].constant().value_or(kOpen) : kOpen;
   for (const TreeNode &n : f.nodes) {
-    if (n.feature >= 0 && (columns < 0 || n.feature < columns)) continue;
-    c.fail(
-        "a node asks for feature " + std::to_string(n.feature),
-        columns >= 0 ? "rows have " + std::to_string(columns) : "features are columns, from 0 on");
+    if (n.feature >= 0 && n.feature < columns) continue;
+    c.fail("a node asks for feature " + std::to_string(n.feature),
+           columns != kOpen ? "rows have " + std::to_string(columns)
+                            : "features are columns, from 0 on");
   }
   const double otherwise = least ? INFINITY : most ? -INFINITY : 0;
   std::vector<double> weights;
