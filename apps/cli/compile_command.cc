@@ -63,7 +63,9 @@ Command add_compile(CLI::App &app) {
   app.add_option("--name", o->name, "Of the C function; by default the file's");
   app.add_option("--target", o->target, "Machine, as in x86-64-linux-avx2; by default this one");
   app.add_option("--shape", o->shapes, "NAME=1,3,224,224: sizes of an input");
-  app.add_option("-O", o->level, "0: no passes over the graph, no fusion")->capture_default_str();
+  app.add_option("-O", o->level, "0: no passes over the graph, no fusion")
+      ->capture_default_str()
+      ->check(CLI::Range(0, 1));
   app.add_option("--off", o->off, "Passes to switch off; a name that is none of them lists all");
   app.add_flag("--graph", o->graph, "Print the graph after all passes");
   return [o] { return compile(*o); };

@@ -1,9 +1,21 @@
 // polyhalite: the command line.
 #include <cstdio>
+#include <new>
+#include <stdexcept>
 
 #include "apps/cli/commands.h"
 #include "polyhalite/error.h"
 #include "polyhalite/verification.h"
+
+namespace {
+void tell_of_memory() {
+  std::fputs(
+      "polyhalite: error: the memory does not suffice\n"
+      "  why: what the model is given, or computes, is larger\n"
+      "  fix: give smaller sizes with --shape, or run it where there is more\n",
+      stderr);
+}
+}  // namespace
 
 int main(int argc, char **argv) {
   using namespace polyhalite;
@@ -30,6 +42,10 @@ int main(int argc, char **argv) {
     for (const auto &[sub, run] : commands) {
       if (sub->parsed()) return run();
     }
+  } catch (const std::bad_alloc &) {
+    tell_of_memory();
+  } catch (const std::overflow_error &) {  // a number of bytes has more than 64 bits
+    tell_of_memory();
   } catch (const std::exception &e) {
     std::fprintf(stderr, "polyhalite: %s\n", e.what());
   }

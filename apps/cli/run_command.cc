@@ -302,7 +302,9 @@ Command add_run(CLI::App &app) {
   app.add_option("--compare", o->compare, "onnxruntime: run it on the same inputs")
       ->check(CLI::IsMember({"onnxruntime"}));
   app.add_option("--json", o->json, "File for all figures");
-  app.add_option("-O", o->level, "0: no passes over the graph, no fusion")->capture_default_str();
+  app.add_option("-O", o->level, "0: no passes over the graph, no fusion")
+      ->capture_default_str()
+      ->check(CLI::Range(0, 1));
   app.add_option("--off", o->off, "Passes to switch off; a name that is none of them lists all");
   app.add_flag("--interpret", o->interpret, "Run with the plain interpreter");
   app.add_flag("--graph", o->graph, "Print the graph after all passes");

@@ -14,19 +14,30 @@ namespace {
                        "'\n  why: that is no number\n  fix: give a number of Python or numpy");
 }
 
+// Of any number of bits.
+void set_integer(Param<> &p, const py::object &value) {
+  int overflow = 0;
+  const long long v = PyLong_AsLongLongAndOverflow(value.ptr(), &overflow);
+  if (overflow == 0) return p.set(static_cast<int64_t>(v));
+  const unsigned long long large = PyLong_AsUnsignedLongLong(value.ptr());
+  if (!PyErr_Occurred()) return p.set(static_cast<uint64_t>(large));
+  PyErr_Clear();
+  const double real = PyLong_AsDouble(value.ptr());
+  const bool is_real = !PyErr_Occurred();
+  PyErr_Clear();
+  if (p.type().is_float() && is_real) return p.set(real);
+  user_error("the value " + py::cast<std::string>(py::str(value)) + " for Param '" + p.name() + "'",
+             "its type is " + p.type().to_string() + ", which cannot hold it",
+             "give a value of that type", place());
+}
+
 void set_value(Param<> &p, const py::object &given) {
   py::object value = given;
   if (py::hasattr(value, "item")) value = value.attr("item")();
   if (py::isinstance<py::bool_>(value)) {
     p.set(static_cast<int>(value.cast<bool>()));
   } else if (py::isinstance<py::int_>(value)) {
-    int overflow = 0;
-    const long long v = PyLong_AsLongLongAndOverflow(value.ptr(), &overflow);
-    if (overflow > 0) {
-      p.set(value.cast<uint64_t>());
-    } else {
-      p.set(static_cast<int64_t>(v));
-    }
+    set_integer(p, value);
   } else if (py::isinstance<py::float_>(value)) {
     // The nearest value of the type is meant, as by a constant.
     const double v = value.cast<double>();

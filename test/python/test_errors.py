@@ -140,6 +140,22 @@ def test_requirements_carry_their_message():
         f.realize([2])
 
 
+def test_params_refuse_numbers_of_more_bits():
+    p = ph.Param(ph.Int(32), "p", 3)
+    for value in (10**30, -(10**30), 2**64, -(2**63) - 1, 2**32):
+        with pytest.raises(ph.CompileError, match=f"the value {value} for Param 'p'"):
+            p.set(value)
+    assert p.get() == 3
+    real = ph.Param(ph.Float(64), "real", 0.0)
+    real.set(-(10**30))
+    assert real.get() == -1e30
+    with pytest.raises(ph.CompileError, match="its type is float64"):
+        real.set(10**400)
+    whole = ph.Param(ph.UInt(64), "whole", 0)
+    whole.set(2**64 - 1)
+    assert whole.get() == 2**64 - 1
+
+
 def test_warnings_are_warnings_of_python():
     f = ph.Func("f")
     f[i] = i

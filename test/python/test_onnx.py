@@ -216,3 +216,21 @@ def test_the_command_tells_which_sizes_it_wants(tmp_path):
                             "  why: random elements need sizes\n"
                             "  fix: give them: --shape 'x=1,3'\n")
     subprocess.run([*command, "--shape", "x=1,3"], check=True, capture_output=True)
+
+
+@pytest.mark.skipif("POLYHALITE_CLI" not in os.environ, reason="the command is not built")
+def test_the_command_tells_what_it_cannot_have(tmp_path):
+    path = tmp_path / "model.onnx"
+    graph = b"".join([
+        field(1, node("Relu", ["x"], ["y"])), field(2, "graph"),
+        field(11, value_info("x", ["A", "B", "C"])), field(12, value_info("y", ["A", "B", "C"]))])
+    path.write_bytes(field(1, 8) + field(8, field(2, 17)) + field(7, graph))
+    command = [os.environ["POLYHALITE_CLI"], "run", str(path)]
+    for shape in (f"{2**30},{2**20},3", f"{2**30},{2**30},16"):
+        asked = subprocess.run([*command, "--shape", f"x={shape}"], capture_output=True, text=True)
+        assert asked.returncode == 1 and asked.stderr in (
+            "polyhalite: error: the memory does not suffice\n"
+            "  why: what the model is given, or computes, is larger\n"
+            "  fix: give smaller sizes with --shape, or run it where there is more\n"), shape
+    asked = subprocess.run([*command, "--shape", "x=1,3,1", "-O", "99"], capture_output=True, text=True)
+    assert asked.returncode != 0 and "-O" in asked.stderr and "0 to 1" in asked.stderr
