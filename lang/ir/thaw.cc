@@ -156,6 +156,7 @@ void add_stages(FunctionContents *f, const FuncDef &def, const Thawed &thawed, b
 FuncPtr new_func(const FuncDef &def) {
   auto f = std::make_shared<FunctionContents>();
   f->name = unique_name(plain_name(def.name));
+  f->is_named = def.name == plain_name(def.name);  // of several of one name it keeps its own
   f->pure_args = def.args;
   f->types = def.types;
   f->where = def.where;

@@ -71,6 +71,24 @@ TEST(Serialize, GoesRoundWithAlgorithmScheduleParametersAndConstants) {
   EXPECT_EQ(third(5, 5) * 3, before(5, 5));
 }
 
+// The boundary's Func without a name is called like the user's, and stands before it.
+TEST(Serialize, FuncsOfOneNameKeepTheirs) {
+  Var x("x");
+  Buffer<int> image(9);
+  image.fill(1);
+  RDom r(1, 8, "r");
+  Func f("f"), around = BoundaryConditions::constant_exterior(image, 0), out("out");
+  f(x) = 0;
+  f(r) = f(r - 1) + around(r - 1);
+  out(x) = f(x);
+  f.compute_root();
+  std::vector<uint8_t> data, again;
+  serialize_pipeline(Pipeline(out), data);
+  ASSERT_NE(text_of(data).find("f$1(_0)"), std::string::npos) << text_of(data);
+  serialize_pipeline(deserialize_pipeline(data), again);
+  EXPECT_EQ(text_of(again), text_of(data));
+}
+
 TEST(Serialize, EstimatesAreKept) {
   Program p;
   p.sum.set_estimate(p.y, -2, 480);
