@@ -1,6 +1,7 @@
 #include "polyhedral/next_directives.h"
 
 #include <algorithm>
+#include <cctype>
 #include <set>
 
 #include "lang/ir/visit.h"
@@ -50,6 +51,16 @@ std::set<std::string> consumers_of(const Algorithm &algorithm, const std::string
     }
   }
   return all;
+}
+
+// Loops that no directive made, as those of vectors that a stage takes over from its consumer, have
+// names that no program can write: "x$v". Those of several Vars of one name are "x", "x$1"...
+bool is_sayable(const std::string &loop) {
+  for (size_t at = loop.find('$'); at != std::string::npos; at = loop.find('$', at + 1)) {
+    if (at + 1 == loop.size() || !std::isdigit(static_cast<unsigned char>(loop[at + 1])))
+      return false;
+  }
+  return true;
 }
 
 class Steps {
@@ -145,7 +156,12 @@ class Steps {
     return loop_directive(DirectiveKind::Split, {loop, loop, inner}, {Expr(factor)});
   }
 
-  void add(Step step) { steps_.push_back(std::move(step)); }
+  void add(Step step) {
+    const bool said = std::all_of(step.begin(), step.end(), [](const Directive &d) {
+      return std::all_of(d.loops.begin(), d.loops.end(), is_sayable);
+    });
+    if (said) steps_.push_back(std::move(step));
+  }
 
   void marks(const Loop &l) {
     if (!l.is_serial) {

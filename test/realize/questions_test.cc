@@ -203,6 +203,23 @@ TEST(LegalAlternatives, PlaceProducers) {
             "f.compute_at(g, x)\n");
 }
 
+// A stage that takes over the vectors of what reads it has loops that nobody named.
+TEST(LegalAlternatives, NameWhatCanBeSaid) {
+  Var x("x"), y("y");
+  Func a("a"), w("w"), out("out");
+  RDom r(0, 9, "r");
+  a(x) = x * 3;
+  w(y) = 0;
+  w(y) += a(r) * y;
+  out(x) = w(x);
+  a.compute_root();
+  out.vectorize(x, 8);
+  const std::string steps =
+      joined(out.legal_alternatives(a, kHost)) + joined(out.legal_alternatives(w, kHost));
+  EXPECT_NE(steps.find("a.compute_at(w.update(0), r)\n"), std::string::npos) << steps;
+  EXPECT_EQ(steps.find('$'), std::string::npos) << steps;
+}
+
 TEST(LegalAlternatives, BlocksAndMemoryOfProducers) {
   Var x("x"), y("y");
   Func f("f"), g("g"), h("h");
