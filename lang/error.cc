@@ -2,6 +2,9 @@
 
 #include <atomic>
 #include <cstdio>
+#include <cstring>
+#include <mutex>
+#include <set>
 
 #include "lang/asking.h"
 #include "polyhalite/report.h"
@@ -13,6 +16,7 @@ namespace {
 std::atomic<CompileTimeErrorReporter *> reporter{nullptr};
 thread_local int questions = 0;  // that this thread is asking
 thread_local ExprSite place{nullptr, 0};
+thread_local ExprSite noted{nullptr, 0};
 
 std::string text_of(const Diagnostic &d, const char *kind) {
   std::string s;
@@ -45,6 +49,22 @@ Asking::Asking() { questions++; }
 Asking::~Asking() { questions--; }
 
 void set_custom_compile_time_error_reporter(CompileTimeErrorReporter *r) { reporter = r; }
+
+namespace detail {
+void note_site(const char *file, int line) noexcept {
+  // What headers copy is of the program's line before.
+  if (!std::strstr(file, "include/polyhalite/") && !std::strstr(file, "/include/c++/"))
+    noted = ExprSite(file, line);
+}
+void note_site(const SourceLocation &where) {
+  if (where.line == 0) return;
+  static std::mutex mutex;
+  static std::set<std::string> files;  // for as long as sites name them
+  const std::lock_guard<std::mutex> lock(mutex);
+  noted = ExprSite(files.insert(where.file).first->c_str(), where.line);
+}
+ExprSite noted_site() { return noted; }
+}  // namespace detail
 
 ErrorPlace::ErrorPlace(ExprSite site) : is_first_(!place.file && site.file) {
   if (is_first_) place = site;

@@ -54,6 +54,7 @@ Expr FuncRef::value(int i) const {
 }
 
 FuncRef::operator Expr() const {
+  detail::note_site(where_);
   require_defined_func();
   if (func_->types.size() != 1) {
     user_error("Func " + quoted_name(func_->name) + " is used as one value",
@@ -167,7 +168,10 @@ Expr gather(const std::vector<Expr> &operands, Here here) {
   return scatter_gather(operands, "gather", here);
 }
 
-FuncTupleElementRef::operator Expr() const { return ref_.value(index_); }
+FuncTupleElementRef::operator Expr() const {
+  detail::note_site(ref_.where_);
+  return ref_.value(index_);
+}
 
 Stage FuncTupleElementRef::operator+=(const Expr &value) {
   const ErrorPlace place(ref_.where_);

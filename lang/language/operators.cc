@@ -159,8 +159,8 @@ void require_bool(const Expr &e, const char *symbol) {
              "conditions have type bool", "compare it, as in x != 0");
 }
 
-Expr logic(Op op, Expr a, Expr b, ExprSite site) {
-  const ErrorPlace place(site);
+Expr logic(Op op, Expr a, Expr b) {
+  const ErrorPlace place(detail::noted_site());
   require_bool(a, op_name(op));
   require_bool(b, op_name(op));
   detail::match_lanes(a, b);
@@ -169,54 +169,50 @@ Expr logic(Op op, Expr a, Expr b, ExprSite site) {
 
 }  // namespace
 
-Expr operator-(Operand a) {
-  const ErrorPlace place(a.site);
-  detail::require_defined(a.value, "-");
-  const Type t = a.value.type();
-  return make_binary(Op::Sub, make_zero(t), std::move(a.value));
+Expr operator-(Expr a) {
+  const ErrorPlace place(detail::noted_site());
+  detail::require_defined(a, "-");
+  const Type t = a.type();
+  return make_binary(Op::Sub, make_zero(t), std::move(a));
 }
 
-Expr operator~(Operand a) {
-  const ErrorPlace place(a.site);
-  detail::require_defined(a.value, "~");
-  detail::require_integer(a.value, "~");
-  const Type t = a.value.type();
-  return make_intrinsic(t, intrinsic::kBitwiseNot, {std::move(a.value)});
+Expr operator~(Expr a) {
+  const ErrorPlace place(detail::noted_site());
+  detail::require_defined(a, "~");
+  detail::require_integer(a, "~");
+  const Type t = a.type();
+  return make_intrinsic(t, intrinsic::kBitwiseNot, {std::move(a)});
 }
 
-Expr operator!(Operand a) {
-  const ErrorPlace place(a.site);
-  require_bool(a.value, "!");
-  return make_not(std::move(a.value));
+Expr operator!(Expr a) {
+  const ErrorPlace place(detail::noted_site());
+  require_bool(a, "!");
+  return make_not(std::move(a));
 }
 
-Expr operator&&(Operand a, Operand b) {
-  return logic(Op::And, std::move(a.value), std::move(b.value), a.site);
-}
-Expr operator&&(Operand a, bool b) { return logic(Op::And, std::move(a.value), Expr(b), a.site); }
-Expr operator&&(bool a, Operand b) { return logic(Op::And, Expr(a), std::move(b.value), b.site); }
-Expr operator||(Operand a, Operand b) {
-  return logic(Op::Or, std::move(a.value), std::move(b.value), a.site);
-}
-Expr operator||(Operand a, bool b) { return logic(Op::Or, std::move(a.value), Expr(b), a.site); }
-Expr operator||(bool a, Operand b) { return logic(Op::Or, Expr(a), std::move(b.value), b.site); }
+Expr operator&&(Expr a, Expr b) { return logic(Op::And, std::move(a), std::move(b)); }
+Expr operator&&(Expr a, bool b) { return logic(Op::And, std::move(a), Expr(b)); }
+Expr operator&&(bool a, Expr b) { return logic(Op::And, Expr(a), std::move(b)); }
+Expr operator||(Expr a, Expr b) { return logic(Op::Or, std::move(a), std::move(b)); }
+Expr operator||(Expr a, bool b) { return logic(Op::Or, std::move(a), Expr(b)); }
+Expr operator||(bool a, Expr b) { return logic(Op::Or, Expr(a), std::move(b)); }
 
 // The assigned variable keeps its type.
-Expr &operator+=(Expr &a, Operand b) {
-  const ErrorPlace place(b.site);
-  return a = a + cast(a.type(), std::move(b.value));
+Expr &operator+=(Expr &a, Expr b) {
+  const ErrorPlace place(detail::noted_site());
+  return a = a + cast(a.type(), std::move(b));
 }
-Expr &operator-=(Expr &a, Operand b) {
-  const ErrorPlace place(b.site);
-  return a = a - cast(a.type(), std::move(b.value));
+Expr &operator-=(Expr &a, Expr b) {
+  const ErrorPlace place(detail::noted_site());
+  return a = a - cast(a.type(), std::move(b));
 }
-Expr &operator*=(Expr &a, Operand b) {
-  const ErrorPlace place(b.site);
-  return a = a * cast(a.type(), std::move(b.value));
+Expr &operator*=(Expr &a, Expr b) {
+  const ErrorPlace place(detail::noted_site());
+  return a = a * cast(a.type(), std::move(b));
 }
-Expr &operator/=(Expr &a, Operand b) {
-  const ErrorPlace place(b.site);
-  return a = a / cast(a.type(), std::move(b.value));
+Expr &operator/=(Expr &a, Expr b) {
+  const ErrorPlace place(detail::noted_site());
+  return a = a / cast(a.type(), std::move(b));
 }
 
 Expr cast(Type t, Expr e, ExprSite site) {

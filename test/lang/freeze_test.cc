@@ -162,7 +162,9 @@ TEST(Freeze, UpdatesCallThemselvesByNameAndOwnNothing) {
       EXPECT_EQ(c->name, "prefix");
       EXPECT_EQ(c->func, nullptr);
     }
-    if (const VariableNode *v = as_variable(e)) EXPECT_EQ(v->domain, nullptr);
+    if (const VariableNode *v = as_variable(e)) {
+      EXPECT_EQ(v->domain, nullptr);
+    }
   });
 }
 

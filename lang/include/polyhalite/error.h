@@ -41,6 +41,13 @@ struct ExprSite {
   static constexpr ExprSite unknown() { return ExprSite("", 0); }
 };
 
+namespace detail {
+/// Where a program last copied or moved an Expr on this thread.
+void note_site(const char *file, int line) noexcept;
+void note_site(const SourceLocation &where);
+ExprSite noted_site();
+}  // namespace detail
+
 /// Until it goes, this thread's errors that name no place name `site`. Of several the first counts:
 /// what it calls is not the user's.
 class ErrorPlace {

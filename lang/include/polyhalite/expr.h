@@ -4,7 +4,9 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <utility>
 
+#include "polyhalite/error.h"
 #include "polyhalite/type.h"
 
 namespace polyhalite {
@@ -12,10 +14,24 @@ namespace polyhalite {
 struct ExprNode;
 
 /// A value in an algorithm: an immutable, shared expression tree. A default-made Expr is undefined.
+///
+/// Copied and moved in a program it notes the line, so that operators, which take it by value, can
+/// name theirs in errors. (They take nothing else, and it converts from nothing more, so that a
+/// program's own class that an Expr converts to may have operators of its own.)
 class Expr {
  public:
   Expr() = default;
   explicit Expr(std::shared_ptr<const ExprNode> node) : node_(std::move(node)) {}
+  Expr(const Expr &o, const char *file = POLYHALITE_EXPR_FILE, int line = POLYHALITE_EXPR_LINE)
+      : node_(o.node_) {
+    if (file) detail::note_site(file, line);
+  }
+  Expr(Expr &&o, const char *file = POLYHALITE_EXPR_FILE, int line = POLYHALITE_EXPR_LINE) noexcept
+      : node_(std::move(o.node_)) {
+    if (file) detail::note_site(file, line);
+  }
+  Expr &operator=(const Expr &) = default;
+  Expr &operator=(Expr &&) = default;
 
   explicit Expr(bool x);
   explicit Expr(int8_t x);

@@ -16,16 +16,6 @@
 
 namespace polyhalite {
 
-/// What an operator combines, with the user's line.
-struct Operand {
-  Expr value;
-  ExprSite site;
-  template <typename T, typename = std::enable_if_t<std::is_convertible_v<T, Expr>>>
-  Operand(T &&v, const char *file = POLYHALITE_EXPR_FILE,  // NOLINT
-          int line = POLYHALITE_EXPR_LINE)
-      : value(std::forward<T>(v)), site(file, line) {}
-};
-
 namespace detail {
 
 enum class Binary { Add, Sub, Mul, Div, Mod, Min, Max, Eq, Ne, Lt, Le, Gt, Ge };
@@ -44,29 +34,29 @@ inline constexpr bool all_exprs = (std::is_convertible_v<Args, Expr> && ...);
 }  // namespace detail
 
 // One family of overloads: both operands expressions, or one a C++ int.
-#define POLYHALITE_OPERATOR(name, make, op)                  \
-  inline Expr name(Operand a, Operand b) {                   \
-    const ErrorPlace place(a.site);                          \
-    return make(op, std::move(a.value), std::move(b.value)); \
-  }                                                          \
-  inline Expr name(Operand a, int b) {                       \
-    const ErrorPlace place(a.site);                          \
-    return make(op, std::move(a.value), b);                  \
-  }                                                          \
-  inline Expr name(int a, Operand b) {                       \
-    const ErrorPlace place(b.site);                          \
-    return make(op, a, std::move(b.value));                  \
+#define POLYHALITE_OPERATOR(name, make, op)       \
+  inline Expr name(Expr a, Expr b) {              \
+    const ErrorPlace place(detail::noted_site()); \
+    return make(op, std::move(a), std::move(b));  \
+  }                                               \
+  inline Expr name(Expr a, int b) {               \
+    const ErrorPlace place(detail::noted_site()); \
+    return make(op, std::move(a), b);             \
+  }                                               \
+  inline Expr name(int a, Expr b) {               \
+    const ErrorPlace place(detail::noted_site()); \
+    return make(op, a, std::move(b));             \
   }
 // Or a float.
-#define POLYHALITE_BINARY(name, op)                         \
-  POLYHALITE_OPERATOR(name, detail::binary, op)             \
-  inline Expr name(Operand a, float b) {                    \
-    const ErrorPlace place(a.site);                         \
-    return detail::binary(op, std::move(a.value), Expr(b)); \
-  }                                                         \
-  inline Expr name(float a, Operand b) {                    \
-    const ErrorPlace place(b.site);                         \
-    return detail::binary(op, Expr(a), std::move(b.value)); \
+#define POLYHALITE_BINARY(name, op)                   \
+  POLYHALITE_OPERATOR(name, detail::binary, op)       \
+  inline Expr name(Expr a, float b) {                 \
+    const ErrorPlace place(detail::noted_site());     \
+    return detail::binary(op, std::move(a), Expr(b)); \
+  }                                                   \
+  inline Expr name(float a, Expr b) {                 \
+    const ErrorPlace place(detail::noted_site());     \
+    return detail::binary(op, Expr(a), std::move(b)); \
   }
 
 POLYHALITE_BINARY(operator+, detail::Binary::Add)
@@ -83,19 +73,9 @@ POLYHALITE_BINARY(operator<, detail::Binary::Lt)
 POLYHALITE_BINARY(operator<=, detail::Binary::Le)
 POLYHALITE_BINARY(operator>, detail::Binary::Gt)
 POLYHALITE_BINARY(operator>=, detail::Binary::Ge)
+POLYHALITE_BINARY(min, detail::Binary::Min)
+POLYHALITE_BINARY(max, detail::Binary::Max)
 #undef POLYHALITE_BINARY
-
-// As functions whose address may be taken they do not know who calls.
-#define POLYHALITE_EXTREME(name, op)                                                          \
-  inline Expr name(Expr a, Expr b) { return detail::binary(op, std::move(a), std::move(b)); } \
-  inline Expr name(Expr a, int b) { return detail::binary(op, std::move(a), b); }             \
-  inline Expr name(int a, Expr b) { return detail::binary(op, a, std::move(b)); }             \
-  inline Expr name(Expr a, float b) { return detail::binary(op, std::move(a), Expr(b)); }     \
-  inline Expr name(float a, Expr b) { return detail::binary(op, Expr(a), std::move(b)); }
-
-POLYHALITE_EXTREME(min, detail::Binary::Min)
-POLYHALITE_EXTREME(max, detail::Binary::Max)
-#undef POLYHALITE_EXTREME
 
 #define POLYHALITE_BITWISE(name, op) POLYHALITE_OPERATOR(name, detail::bitwise, op)
 
@@ -109,19 +89,19 @@ POLYHALITE_BITWISE(operator>>, detail::Bitwise::ShiftRight)
 #undef POLYHALITE_BITWISE
 #undef POLYHALITE_OPERATOR
 
-Expr operator-(Operand a);
-Expr operator~(Operand a);
-Expr operator!(Operand a);
-Expr operator&&(Operand a, Operand b);
-Expr operator&&(Operand a, bool b);
-Expr operator&&(bool a, Operand b);
-Expr operator||(Operand a, Operand b);
-Expr operator||(Operand a, bool b);
-Expr operator||(bool a, Operand b);
-Expr &operator+=(Expr &a, Operand b);
-Expr &operator-=(Expr &a, Operand b);
-Expr &operator*=(Expr &a, Operand b);
-Expr &operator/=(Expr &a, Operand b);
+Expr operator-(Expr a);
+Expr operator~(Expr a);
+Expr operator!(Expr a);
+Expr operator&&(Expr a, Expr b);
+Expr operator&&(Expr a, bool b);
+Expr operator&&(bool a, Expr b);
+Expr operator||(Expr a, Expr b);
+Expr operator||(Expr a, bool b);
+Expr operator||(bool a, Expr b);
+Expr &operator+=(Expr &a, Expr b);
+Expr &operator-=(Expr &a, Expr b);
+Expr &operator*=(Expr &a, Expr b);
+Expr &operator/=(Expr &a, Expr b);
 
 template <typename A, typename B, typename C, typename... Rest,
           typename = std::enable_if_t<detail::all_exprs<A, B, C, Rest...>>>
@@ -159,9 +139,9 @@ Expr absd(Expr a, Expr b);
 Expr select(Expr condition, Expr true_value, Expr false_value, ExprSite site = ExprSite());
 /// select(c0, v0, c1, v1, ..., otherwise): the first value whose condition holds.
 template <typename... Args, typename = std::enable_if_t<detail::all_exprs<Args...>>>
-Expr select(Operand c0, Expr v0, Expr c1, Expr v1, Args &&...args) {
-  const ErrorPlace place(c0.site);
-  return select(std::move(c0.value), std::move(v0),
+Expr select(Expr c0, Expr v0, Expr c1, Expr v1, Args &&...args) {
+  const ErrorPlace place(detail::noted_site());
+  return select(std::move(c0), std::move(v0),
                 select(std::move(c1), std::move(v1), std::forward<Args>(args)...));
 }
 /// values[id]; the last value where id is out of range.
