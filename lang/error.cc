@@ -57,7 +57,10 @@ void note_site(const char *file, int line) noexcept {
     noted = ExprSite(file, line);
 }
 void note_site(const SourceLocation &where) {
-  if (where.line == 0) return;
+  if (where.line == 0) {
+    noted = ExprSite(nullptr, 0);
+    return;
+  }
   static std::mutex mutex;
   static std::set<std::string> files;  // for as long as sites name them
   const std::lock_guard<std::mutex> lock(mutex);

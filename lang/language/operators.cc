@@ -159,6 +159,11 @@ void require_bool(const Expr &e, const char *symbol) {
              "conditions have type bool", "compare it, as in x != 0");
 }
 
+// What is made there is combined further on the same line, mostly.
+void note(ExprSite site) {
+  if (site.file) detail::note_site(site.file, site.line);
+}
+
 Expr logic(Op op, Expr a, Expr b) {
   const ErrorPlace place(detail::noted_site());
   require_bool(a, op_name(op));
@@ -216,6 +221,7 @@ Expr &operator/=(Expr &a, Expr b) {
 }
 
 Expr cast(Type t, Expr e, ExprSite site) {
+  note(site);
   const ErrorPlace place(site);
   detail::require_defined(e, "cast");
   if (t.is_scalar()) t = t.with_lanes(e.type().lanes());
@@ -227,6 +233,7 @@ Expr cast(Type t, Expr e, ExprSite site) {
 }
 
 Expr reinterpret(Type t, Expr e, ExprSite site) {
+  note(site);
   const ErrorPlace place(site);
   detail::require_defined(e, "reinterpret");
   if (t.bits() * t.lanes() != e.type().bits() * e.type().lanes()) {
@@ -259,6 +266,7 @@ Expr mux_tree(const Expr &id, const std::vector<Expr> &values, size_t begin, siz
 }  // namespace
 
 Expr mux(const Expr &id, const std::vector<Expr> &values, ExprSite site) {
+  note(site);
   const ErrorPlace place(site);
   if (values.empty()) {
     user_error("mux without values", "there is nothing to choose from", "give at least one value");
@@ -268,6 +276,7 @@ Expr mux(const Expr &id, const std::vector<Expr> &values, ExprSite site) {
 }
 
 Expr clamp(Expr a, Expr min_value, Expr max_value, ExprSite site) {
+  note(site);
   const ErrorPlace place(site);
   detail::require_defined(a, "clamp");
   detail::require_defined(min_value, "clamp");
@@ -295,6 +304,7 @@ Expr absd(Expr a, Expr b) {
 }
 
 Expr select(Expr condition, Expr true_value, Expr false_value, ExprSite site) {
+  note(site);
   const ErrorPlace place(site);
   // What C++ has compared is a number by now: select(sizeof(T) == 4, a, b).
   if (condition.defined() && is_const_int(condition)) {

@@ -31,6 +31,7 @@ std::shared_ptr<ParameterContents> make_scalar_parameter(Type t, const std::stri
 }
 
 Expr parameter_value(const std::shared_ptr<ParameterContents> &p) {
+  note_site(SourceLocation());  // as a variable's
   auto node = std::make_shared<VariableNode>(p->type, VariableKind::Param, p->name);
   node->param = p;
   return Expr(std::shared_ptr<const ExprNode>(std::move(node)));

@@ -11,7 +11,11 @@ namespace polyhalite {
 Var::Var() : name_(anonymous_name("v")) {}
 Var::Var(const std::string &name) : name_(clean_name(name)) {}
 
-Var::operator Expr() const { return make_variable(Int(32), VariableKind::Pure, name_); }
+// Which line uses a variable is not known: better none than that of another expression.
+Var::operator Expr() const {
+  detail::note_site(SourceLocation());
+  return make_variable(Int(32), VariableKind::Pure, name_);
+}
 
 Var Var::of_loop(std::string name) {
   Var v("x");
@@ -64,6 +68,7 @@ Expr RVar::extent() const {
 }
 
 RVar::operator Expr() const {
+  detail::note_site(SourceLocation());
   if (!domain_) no_domain(name_);
   auto node = std::make_shared<VariableNode>(Int(32), VariableKind::Reduction, name_);
   node->domain = domain_;

@@ -89,8 +89,14 @@ TEST_F(BadAlgorithm, types_of_operands) {
             "@: error: select between uint8 and float32\n"
             "  why: the two values must have the same type\n"
             "  fix: cast one of them");
-  EXPECT_EQ(text_of([&] { Expr(x) && Expr(y); }),
+  const Expr column = x;
+  EXPECT_EQ(text_of([&] { column &&column; }),
             "@: error: operand of '&&' has type int32\n"
+            "  why: conditions have type bool\n"
+            "  fix: compare it, as in x != 0");
+  // Of variables alone the line is not known; it is not that of another expression.
+  EXPECT_EQ(text_of([&] { x &&y; }),
+            "error: operand of '&&' has type int32\n"
             "  why: conditions have type bool\n"
             "  fix: compare it, as in x != 0");
   EXPECT_EQ(text_of([&] { cast<float>(x) & 3; }),
