@@ -1,7 +1,7 @@
 // A stage's loops while splits, skews, orders and marks change them, and the directives that say
 // so.
 //
-//   NestGuess g(def, model, 1);              r_x inside of r_y
+//   NestGuess g(model, "f", 1);              r_x inside of r_y
 //   g.move(1, 0);                            r_y inside of r_x
 //   g.loops[g.split(0, 8, "v")].mark = ...   r_yv inside of r_y: reorder(r_yv, r_y, r_x), ...
 #pragma once

@@ -14,6 +14,19 @@ namespace {
                        "'\n  why: that is no number\n  fix: give a number of Python or numpy");
 }
 
+// The nearest value of the type is meant, as by a constant.
+void set_real(Param<> &p, double v) {
+  if (p.type() == Float(32)) {
+    p.set(static_cast<float>(v));
+  } else if (p.type() == Float(16)) {
+    p.set(static_cast<double>(float16_t(v)));
+  } else if (p.type() == BFloat(16)) {
+    p.set(static_cast<double>(bfloat16_t(v)));
+  } else {
+    p.set(v);
+  }
+}
+
 // Of any number of bits.
 void set_integer(Param<> &p, const py::object &value) {
   int overflow = 0;
@@ -25,7 +38,7 @@ void set_integer(Param<> &p, const py::object &value) {
   const double real = PyLong_AsDouble(value.ptr());
   const bool is_real = !PyErr_Occurred();
   PyErr_Clear();
-  if (p.type().is_float() && is_real) return p.set(real);
+  if (p.type().is_float() && is_real) return set_real(p, real);
   user_error("the value " + py::cast<std::string>(py::str(value)) + " for Param '" + p.name() + "'",
              "its type is " + p.type().to_string() + ", which cannot hold it",
              "give a value of that type", place());
@@ -39,17 +52,7 @@ void set_value(Param<> &p, const py::object &given) {
   } else if (py::isinstance<py::int_>(value)) {
     set_integer(p, value);
   } else if (py::isinstance<py::float_>(value)) {
-    // The nearest value of the type is meant, as by a constant.
-    const double v = value.cast<double>();
-    if (p.type() == Float(32)) {
-      p.set(static_cast<float>(v));
-    } else if (p.type() == Float(16)) {
-      p.set(static_cast<double>(float16_t(v)));
-    } else if (p.type() == BFloat(16)) {
-      p.set(static_cast<double>(bfloat16_t(v)));
-    } else {
-      p.set(v);
-    }
+    set_real(p, value.cast<double>());
   } else {
     not_that_number(p, value);
   }

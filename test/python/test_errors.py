@@ -149,6 +149,9 @@ def test_params_refuse_numbers_of_more_bits():
     real = ph.Param(ph.Float(64), "real", 0.0)
     real.set(-(10**30))
     assert real.get() == -1e30
+    single = ph.Param(ph.Float(32), "single", 0.0)
+    single.set(10**30)
+    assert np.float32(single.get()) == np.float32(1e30)
     with pytest.raises(ph.CompileError, match="its type is float64"):
         real.set(10**400)
     whole = ph.Param(ph.UInt(64), "whole", 0)

@@ -205,7 +205,11 @@ def test_bad_models_and_inputs_are_told():
         m.run([x.astype(np.float64), w, b])
 
 
-@pytest.mark.skipif("POLYHALITE_CLI" not in os.environ, reason="the command is not built")
+needs_command = pytest.mark.skipif(
+    "POLYHALITE_CLI" not in os.environ, reason="the command is not built")
+
+
+@needs_command
 def test_the_command_tells_which_sizes_it_wants(tmp_path):
     path = tmp_path / "model.onnx"
     path.write_bytes(model())
@@ -218,7 +222,7 @@ def test_the_command_tells_which_sizes_it_wants(tmp_path):
     subprocess.run([*command, "--shape", "x=1,3"], check=True, capture_output=True)
 
 
-@pytest.mark.skipif("POLYHALITE_CLI" not in os.environ, reason="the command is not built")
+@needs_command
 def test_the_command_tells_what_it_cannot_have(tmp_path):
     path = tmp_path / "model.onnx"
     graph = b"".join([
