@@ -85,8 +85,9 @@ class Suite:
         built."""
         paths = {}
         for file in self.build_folder.rglob("CTestTestfile.cmake"):
-            paths.update(re.findall(r'^add_test\(\[=*\[(.*?)\]=*\] "([^"]*)"', file.read_text(),
-                                    re.MULTILINE))
+            # Names are quoted from CMake 4 on.
+            paths.update(re.findall(r'^add_test\((?:\[=*\[|")(.*?)(?:\]=*\]|") "([^"]*)"',
+                                    file.read_text(), re.MULTILINE))
         text = subprocess.run([self.toolchain.ctest, "--show-only=json-v1"], cwd=self.build_folder,
                               check=True, capture_output=True, text=True).stdout
         return [self._program(test, pathlib.Path(paths[test["name"]]))

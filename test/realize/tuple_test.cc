@@ -24,6 +24,25 @@ TEST(RealizeTuple, EveryValueHasABuffer) {
   });
 }
 
+// A literal 0 is a null pointer, too, which must not make the braces anything else.
+TEST(RealizeTuple, BracesTakeZeros) {
+  Func f("f"), g("g"), h("h");
+  Var x("x");
+  const Expr half = x / 2;
+  f(x) = {x + 1, 0};
+  g(x) = {half, 0};
+  h(x) = {g(x)[0], 0};
+  f(x) += {half, 0};
+  f(x) = {f(x)[0], 0};
+  h(x) = {f(x)[0] + h(x)[0], 0};
+  const Realization r = h.realize({9});
+  const Buffer<int> a = r[0], b = r[1];
+  for (int i = 0; i < 9; i++) {
+    EXPECT_EQ(a(i), i + 1 + i / 2 + i / 2);
+    EXPECT_EQ(b(i), 0);
+  }
+}
+
 TEST(RealizeTuple, ValuesAreReadBeforeAnyIsWritten) {
   Func f("f");
   Var x("x");

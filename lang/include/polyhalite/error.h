@@ -31,7 +31,8 @@ struct CallSite {
 #define POLYHALITE_EXPR_LINE __builtin_LINE()
 #endif
 
-/// Where the user makes an expression; meant as a defaulted argument.
+/// Where the user makes an expression; meant as a defaulted argument. Nothing converts to it: by a
+/// file's name alone, {e, 0} could be one Expr with a null name as well as a Tuple.
 struct ExprSite {
   const char *file;
   int line;

@@ -22,13 +22,11 @@ class Expr {
  public:
   Expr() = default;
   explicit Expr(std::shared_ptr<const ExprNode> node) : node_(std::move(node)) {}
-  Expr(const Expr &o, const char *file = POLYHALITE_EXPR_FILE, int line = POLYHALITE_EXPR_LINE)
-      : node_(o.node_) {
-    if (file) detail::note_site(file, line);
+  Expr(const Expr &o, ExprSite site = ExprSite()) : node_(o.node_) {
+    if (site.file) detail::note_site(site.file, site.line);
   }
-  Expr(Expr &&o, const char *file = POLYHALITE_EXPR_FILE, int line = POLYHALITE_EXPR_LINE) noexcept
-      : node_(std::move(o.node_)) {
-    if (file) detail::note_site(file, line);
+  Expr(Expr &&o, ExprSite site = ExprSite()) noexcept : node_(std::move(o.node_)) {
+    if (site.file) detail::note_site(site.file, site.line);
   }
   Expr &operator=(const Expr &) = default;
   Expr &operator=(Expr &&) = default;
