@@ -13,10 +13,10 @@ namespace {
 
 struct VectorOf {
   std::string variable;  // of the stage, that lanes count in steps of one
-  Expr lanes;
+  Expr lanes;            // undefined: all that the variable's dimension has
 };
 
-// The one vector loop, where it is the inner part of a split of a variable.
+// The one vector loop, where it is a variable's or the inner part of a split of one.
 std::optional<VectorOf> vector_of(const StageDimensions &s) {
   std::optional<VectorOf> found;
   for (const LoopDimension &l : s.loops) {
@@ -36,7 +36,7 @@ std::optional<VectorOf> vector_of(const StageDimensions &s) {
         break;
       }
     }
-    if (!lanes.defined() || !is_const(lanes)) return std::nullopt;
+    if (lanes.defined() && !is_const(lanes)) return std::nullopt;
     found = VectorOf{name, lanes};
   }
   return found;
@@ -77,7 +77,7 @@ std::vector<Directive> inherited_vectors(const FuncDef &func, const std::string 
       argument_with(user.stages[static_cast<size_t>(stage)], func.name, vector->variable);
   if (argument < 0) return {};
   const std::string &x = func.args[static_cast<size_t>(argument)];
-  const std::string lanes = x + "$v";
+  const std::string lanes = vector->lanes.defined() ? x + "$v" : x;
   std::vector<Directive> list;
   for (size_t s = 0; s < func.stages.size(); s++) {
     const StageDef &def = func.stages[s];
@@ -96,9 +96,11 @@ std::vector<Directive> inherited_vectors(const FuncDef &func, const std::string 
       list.push_back(std::move(d));
       return list.back();
     };
-    Directive &split = add(DirectiveKind::Split, {x, x, lanes});
-    split.factors = {vector->lanes};
-    split.tail = TailStrategy::GuardWithIf;  // asks for no more of what the stage reads
+    if (vector->lanes.defined()) {
+      Directive &split = add(DirectiveKind::Split, {x, x, lanes});
+      split.factors = {vector->lanes};
+      split.tail = TailStrategy::GuardWithIf;  // asks for no more of what the stage reads
+    }
     std::vector<std::string> order = {lanes};
     for (const ReductionVariable &r : def.rvars) order.push_back(r.var);
     if (order.size() > 1) add(DirectiveKind::Reorder, order);

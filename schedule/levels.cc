@@ -68,8 +68,14 @@ class Binder {
     return common;
   }
 
-  Path outside_vectors(Path p) const {
-    auto vector = std::find_if(p.begin(), p.end(),
+  // Those of p that stand outside of vector loops of f's users. Where directives put a user inside
+  // of another Func's vector loop, f is computed in its lanes, too.
+  Path outside_vectors(int f, Path p) const {
+    size_t around_users = p.size();
+    for (const StageId &use : uses_[f]) {
+      around_users = std::min(around_users, outside_[use.func].size());
+    }
+    auto vector = std::find_if(p.begin() + static_cast<ptrdiff_t>(around_users), p.end(),
                                [&](int l) { return t_.loops[l].kind == LoopKind::Vector; });
     p.erase(vector, p.end());
     return p;
@@ -100,11 +106,12 @@ class Binder {
       check_output(f, d);
       return;
     }
-    // Without a word, no production is put inside a vector loop, unless what it needs is there.
+    // Without a word, no production is put inside a vector loop of its user, unless what it needs
+    // is there.
     const bool inlined = !d.compute || d.compute->kind == DirectiveKind::ComputeInline;
     Path legal = common_path(f);
     if (inlined) {
-      const Path outside = outside_vectors(legal);
+      const Path outside = outside_vectors(f, legal);
       if (!needs_producers_inside(f, legal, outside.size())) legal = outside;
     }
     if (inlined) {

@@ -17,7 +17,8 @@ struct LevelDirectives {
 
 /// Fills `placements` of a tree that has algorithm, loops and nests. `levels` goes by the user's
 /// names; `user` is the algorithm before inlining, for messages. A Func without compute level
-/// stands in the innermost block of its caller outside vector loops. Throws CompileError.
+/// stands in the innermost block of its caller outside of the caller's vector loops. Throws
+/// CompileError.
 LoopTree bind_levels(LoopTree tree, const Materialised &materialised, const Algorithm &user,
                      const std::map<std::string, LevelDirectives> &levels);
 

@@ -47,6 +47,20 @@ bool part_costly_term(const Expr &value, Expr *term, int64_t *factor, Linear *re
   return *factor != 1 || !rest->is_constant() || rest->constant != 0;
 }
 
+// The variables that have one value where the condition holds.
+void learn_constants(const Expr &condition, std::map<std::string, Expr> *values) {
+  if (condition->op == Op::And) {
+    for (const Expr &side : condition->args) learn_constants(side, values);
+  }
+  if (condition->op != Op::Eq || !condition->args[0].type().is_affine()) return;
+  for (int side = 0; side < 2; side++) {
+    const VariableNode *v = as_variable(condition->args[side]);
+    if (v && is_const(condition->args[1 - side])) {
+      values->emplace(v->name, condition->args[1 - side]);
+    }
+  }
+}
+
 bool has_effect(const Expr &e) {
   bool found = false;
   for_each_node(e, [&](const Expr &n) {
@@ -225,8 +239,12 @@ class StmtSimplifier : public StmtRewriter {
     const Expr condition = simplified(s->args[0]);
     if (is_true(condition)) return (*this)(s->body[0]);
     if (is_false(condition)) return s->body.size() > 1 ? (*this)(s->body[1]) : make_block({});
+    std::map<std::string, Expr> constants;
+    learn_constants(condition, &constants);
     facts_.push_condition(condition);
+    for (const auto &[name, value] : constants) inlined_[name] = value;
     const Stmt then_case = (*this)(s->body[0]);
+    for (const auto &[name, value] : constants) inlined_.erase(name);
     facts_.pop();
     Stmt else_case;
     if (s->body.size() > 1) {

@@ -150,6 +150,54 @@ output g
   EXPECT_LT(outside.find("f.s1.x"), outside.find("g.s0.yi vector"));
 }
 
+TEST(build_tree, update_func_without_level_is_as_wide_as_a_whole_dimension_of_its_caller) {
+  EXPECT_EQ(tree(R"(image in: int32, 1
+s(x) = 0
+over r(0, 4): s(x) = s(x) + in(x + r)
+g(x) = s(x)*2
+f(x) = g(x)
+output f
+)",
+                 "f.split(x, xo, xi, 8)\ng.compute_at(f, xo)\ng.vectorize(x)\n"),
+            R"(for f.s0.xo serial
+  allocate s
+    for s.s0.x vector
+      s.s0
+    for s.s1.r serial reduction
+      for s.s1.x vector
+        s.s1
+    allocate g
+      for g.s0.x vector
+        g.s0
+      for f.s0.xi serial
+        f.s0: x -> xo, xi by 8 ShiftInwards
+)");
+}
+
+TEST(build_tree, update_func_without_level_is_computed_in_lanes_where_its_caller_is) {
+  EXPECT_EQ(tree(R"(image in: int32, 1
+s(x) = 0
+over r(0, 4): s(x) = s(x) + in(x + r)
+g(x) = s(x)*2
+f(x) = g(x)
+output f
+)",
+                 "f.split(x, xo, xi, 8)\nf.vectorize(xi)\ng.compute_at(f, xi)\n"),
+            R"(for f.s0.xo serial
+  for f.s0.xi vector
+    allocate g
+      for g.s0.x serial
+        allocate s
+          for s.s0.x serial
+            s.s0
+          for s.s1.x serial
+            for s.s1.r serial reduction
+              s.s1
+          g.s0
+      f.s0: x -> xo, xi by 8 ShiftInwards
+)");
+}
+
 TEST(build_tree, a_func_at_loops_of_several_stages_is_computed_in_each) {
   EXPECT_EQ(tree("p(x) = x*17\nc(x) = 170 - p(x)\nc(x) = c(x) + p(x)/2\noutput c\n",
                  "p.compute_at(c, x)\np.vectorize(x)\n"),
