@@ -1,5 +1,5 @@
 // Loads and stores whose lanes lie anywhere: lane after lane; masked ones by the machine's gathers
-// and scatters; lookups in tables of bytes by permutations.
+// and scatters; lookups in tables of bytes by permutations; elements that neighbours share once.
 #include <llvm/IR/IntrinsicsX86.h>
 
 #include <numeric>
@@ -15,12 +15,13 @@ using llvm::Value;
 
 namespace {
 
-// Lane l of an index is base + l * step + lanes[l]. What all lanes have in common is one address,
-// which loops share. `lanes` has any integer type, and is null for 0.
+// Lane l of an index is base + l * step + lanes[l] * scale. What all lanes have in common is one
+// address, which loops share. `lanes` has any integer type, and is null for 0.
 struct ScatteredIndex {
   Polynomial base;
   int64_t step = 0;
   Expr lanes;
+  int64_t scale = 1;
 };
 
 class SplitIndex {
@@ -29,7 +30,11 @@ class SplitIndex {
 
   ScatteredIndex operator()(const Expr &index) {
     take(index, 1);
-    out_.lanes = lanes(index.type());
+    if (const Expr narrow = narrow_lanes(); narrow.defined()) {
+      out_.lanes = narrow;
+    } else {
+      out_.lanes = lanes(index.type());
+    }
     return std::move(out_);
   }
 
@@ -48,13 +53,26 @@ class SplitIndex {
     }
   }
 
-  Expr lanes(Type t) const {
-    // A table's index alone stays as narrow as it is.
-    if (added_.size() == 1 && subtracted_.empty() && added_[0]->op == Op::Cast) {
-      const Expr &narrow = added_[0]->args[0];
-      const Type from = narrow.type();
-      if (from.is_int_or_uint() && !from.is_bool() && from.bits() <= 32) return narrow;
+  // A table's index alone, times a constant, stays as narrow as it is. Undefined for others.
+  Expr narrow_lanes() {
+    if (added_.size() != 1 || !subtracted_.empty()) return Expr();
+    Expr wide = added_[0];
+    int64_t scale = 1;
+    for (int side = 0; wide->op == Op::Mul && side < 2; side++) {
+      const Expr &factor = wide->args[side];
+      if (factor->op != Op::Broadcast || !is_const_int(factor->args[0], &scale)) continue;
+      wide = wide->args[1 - side];
+      break;
     }
+    if (wide->op != Op::Cast) return Expr();
+    const Expr &narrow = wide->args[0];
+    const Type from = narrow.type();
+    if (!from.is_int_or_uint() || from.is_bool() || from.bits() > 32) return Expr();
+    out_.scale = scale;
+    return narrow;
+  }
+
+  Expr lanes(Type t) const {
     Expr all;
     for (const Expr &e : added_) all = all.defined() ? make_binary(Op::Add, all, e) : e;
     for (const Expr &e : subtracted_) {
@@ -107,8 +125,10 @@ std::vector<Value *> FunctionEmitter::lane_pointers(const std::string &buffer, T
   if (at.lanes.defined()) {
     kept_.push_back(at.lanes);
     const std::vector<Value *> offsets = separated(builder_, emit(at.lanes), at.lanes.type());
+    Value *scale = builder_.getInt64(static_cast<uint64_t>(at.scale));
     for (size_t i = 0; i < pointers.size(); i++) {
-      pointers[i] = builder_.CreateGEP(type, pointers[i], offsets[i]);
+      Value *offset = at.scale == 1 ? offsets[i] : builder_.CreateMul(offsets[i], scale);
+      pointers[i] = builder_.CreateGEP(type, pointers[i], offset);
     }
   }
   for (size_t i = 0; at.step != 0 && i < pointers.size(); i++) {
@@ -128,6 +148,10 @@ Value *FunctionEmitter::pointer_vector(const std::string &buffer, Type element, 
   if (at.lanes.defined()) {
     kept_.push_back(at.lanes);
     offsets = widened(builder_, emit(at.lanes), at.lanes.type(), wide);
+    if (at.scale != 1) {
+      Value *scale = builder_.getInt64(static_cast<uint64_t>(at.scale));
+      offsets = builder_.CreateMul(offsets, builder_.CreateVectorSplat(n, scale));
+    }
   }
   if (at.step != 0) {
     std::vector<llvm::Constant *> steps;
@@ -151,7 +175,9 @@ Value *FunctionEmitter::look_up_bytes(const LoadNode &load) {
     return nullptr;
   const Definitions definitions = [this](const std::string &name) { return definition(name); };
   ScatteredIndex at = SplitIndex(definitions)(load.args[0]);
-  if (at.step != 0 || !at.lanes.defined() || at.lanes.type().bits() != 8) return nullptr;
+  if (at.step != 0 || !at.lanes.defined() || at.lanes.type().bits() != 8 || at.scale != 1) {
+    return nullptr;
+  }
   const bool is_signed = at.lanes.type().is_int();
   if (is_signed) at.base.add(Polynomial::constant(-128));
   const auto first = at.base.as_constant();
@@ -188,9 +214,48 @@ Value *FunctionEmitter::look_up_bytes(const LoadNode &load) {
   return to_register(builder_.CreateShuffleVector(all, wanted), t);
 }
 
+// Lanes (a + l)/d, of which d neighbours have one element, or two where a is no multiple of d. Lane
+// d*k + j is element (a + j)/d + k: for each j a dense piece, and lanes taken from them in turn.
+// Null for other loads.
+Value *FunctionEmitter::load_shared(const LoadNode &load) {
+  const Type t = load.type;
+  const Definitions definitions = [this](const std::string &name) { return definition(name); };
+  const ScatteredIndex at = SplitIndex(definitions)(load.args[0]);
+  if (at.step != 0 || !at.lanes.defined() || at.lanes->op != Op::Div || at.scale != 1) {
+    return nullptr;
+  }
+  const Expr &dividend = at.lanes->args[0], &divisor = at.lanes->args[1];
+  int64_t d;
+  // Narrower integers may wrap around between two lanes.
+  if (dividend->op != Op::Ramp || !dividend.type().is_affine() || !is_one(dividend->args[1]) ||
+      divisor->op != Op::Broadcast || !is_const_int(divisor->args[0], &d) || d < 2 ||
+      t.lanes() % d != 0 || t.lanes() / d < 2) {
+    return nullptr;
+  }
+  const auto parts = static_cast<int>(d);
+  const int length = t.lanes() / parts;
+  const LoadNode piece(t.with_lanes(length), load.buffer, load.args[0]);
+  const Type index = divisor->args[0].type();
+  std::vector<Value *> pieces;
+  for (int j = 0; j < parts; j++) {
+    const Expr first = make_binary(Op::Add, dividend->args[0], make_int(index, j));
+    const Expr element = make_cast(Int(64), make_binary(Op::Div, first, divisor->args[0]));
+    kept_.push_back(element);
+    LaneAddress begin{at.base, Polynomial::constant(1)};
+    begin.base.add(Polynomial::atom(element));
+    pieces.push_back(load_dense(piece, begin, nullptr));
+  }
+  std::vector<int> order;
+  for (int k = 0; k < length; k++) {
+    for (int j = 0; j < parts; j++) order.push_back(j * length + k);
+  }
+  return permuted(concatenate(pieces), order);
+}
+
 Value *FunctionEmitter::gather(const LoadNode &load, Value *mask) {
   const Type t = load.type;
   if (Value *bytes = mask ? nullptr : look_up_bytes(load)) return bytes;
+  if (Value *shared = mask ? nullptr : load_shared(load)) return shared;
   const llvm::Align align(static_cast<uint64_t>(t.bytes()));
   if (mask) {
     llvm::Type *type = memory_type(context_, t);

@@ -214,6 +214,7 @@ class FunctionEmitter {
   // emit_gather.cc
   Value *gather(const LoadNode &load, Value *mask);
   Value *look_up_bytes(const LoadNode &load);
+  Value *load_shared(const LoadNode &load);
   void scatter(const std::string &buffer, Type t, const Expr &index, Value *value, Value *mask);
   std::vector<Value *> lane_pointers(const std::string &buffer, Type element, const Expr &index);
   Value *pointer_vector(const std::string &buffer, Type element, const Expr &index);

@@ -312,6 +312,24 @@ TEST_F(Files, strided_loads_side_by_side_have_the_same_pieces) {
   EXPECT_EQ(loads, 2u) << text;
 }
 
+// Neighbours' elements are loaded once: two pieces, wherever the first of them begins.
+TEST_F(Files, elements_that_neighbours_share_are_two_pieces) {
+  const Function f = parse_function(R"(func f(in: input float32[1], out: output float32[1]) {
+  for x in (0, 8) {
+    out[ramp(int64(x)*16i64, 1i64, 16)] = in[int64x16(ramp(x, 1, 16)/broadcast(2, 16))]
+  }
+}
+)");
+  const Target target("x86-64-linux-sse41-avx-avx2");
+  const std::string text = compile(f, filter_of(f, target), CodeForm::LlvmAssembly);
+  size_t pieces = 0;
+  for (size_t at = 0; (at = text.find("load <8 x float>", at)) != std::string::npos; at++) {
+    pieces++;
+  }
+  EXPECT_EQ(pieces, 2u) << text;
+  EXPECT_EQ(text.find("load float"), std::string::npos) << text;
+}
+
 TEST_F(Files, means_that_are_chosen_between_stay_narrow) {
   const std::string mean =
       "uint8x32((uint16x32($a[I]) + uint16x32($b[I]) + broadcast(1u16, 32))/broadcast(2u16, 32))";

@@ -223,6 +223,53 @@ TEST_P(VectorAccess, gathered_by_narrow_indices) {
   }
 }
 
+int floor_div(int a, int d) { return a >= 0 ? a / d : -((d - 1 - a) / d); }
+
+// Lanes (a + l)/d wherever they begin, down to negative ones, from a buffer that ends with them.
+TEST_P(VectorAccess, elements_that_neighbours_share) {
+  const Type t = GetParam();
+  const std::string name = t.to_string();
+  for (const int d : {2, 3, 4, 8, 16}) {
+    for (const int lanes : {6, 16}) {
+      for (const std::string wide : {"int64x", ""}) {
+        const std::string n = std::to_string(lanes);
+        const std::string ending = wide.empty() ? "i64" : "";
+        for (int a = -3; a < d; a += d / 3 + 1) {
+          const int first = floor_div(a, d), last = floor_div(a + lanes - 1, d);
+          RunBuffer in(t, {last - first + 1}), out(t, {lanes});
+          fill(in, 4);
+          const std::string begin = wide.empty() ? "int64(a)" : "a";
+          const std::string index = "ramp(" + begin + ", 1" + ending + ", " + n + ")/broadcast(" +
+                                    std::to_string(d) + ending + ", " + n + ")";
+          expect_same("func f(in: input " + name + "[1], out: output " + name +
+                          "[1]) {\n  for a in (" + std::to_string(a) +
+                          ", 1) {\n    out[ramp(0i64, 1i64, " + n + ")] = in[" +
+                          (wide.empty() ? index : wide + n + "(" + index + ")") + " - broadcast(" +
+                          std::to_string(first) + "i64, " + n + ")]\n  }\n}\n",
+                      {{"in", &in}, {"out", &out}});
+        }
+      }
+    }
+  }
+}
+
+// Every third element behind an index that is read, as of colours side by side.
+TEST_P(VectorAccess, gathered_in_steps) {
+  const Type t = GetParam();
+  const std::string name = t.to_string();
+  RunBuffer in(t, {kSize}), at(Int(32), {8}), out(t, {kSize}), scattered(t, {kSize});
+  fill(in, 6);
+  for (int i = 0; i < 8; i++) at.as<int32_t>()[i] = i * 3 % 8 - 4;
+  const std::string index =
+      "int64x8(at[ramp(0i64, 1i64, 8)])*broadcast(3i64, 8) + broadcast(20i64, 8)";
+  expect_same("func f(in: input " + name + "[1], at: input int32[1], out: output " + name +
+                  "[1], scattered: output " + name + "[1]) {\n  out[ramp(0i64, 1i64, 8)] = in[" +
+                  index + "]\n  out[ramp(8i64, 1i64, 8) if ramp(0, 1, 8) < broadcast(3, 8)] = in[" +
+                  index + " if ramp(0, 1, 8) < broadcast(3, 8)]\n  scattered[" + index +
+                  "] = in[ramp(0i64, 1i64, 8)]\n}\n",
+              {{"in", &in}, {"at", &at}, {"out", &out}, {"scattered", &scattered}});
+}
+
 // Tables of bytes, of 256 elements and of fewer, looked up by bytes.
 TEST(Tables, lookups_by_bytes) {
   for (const char *index_type : {"uint8", "int8"}) {
