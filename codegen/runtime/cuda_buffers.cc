@@ -488,7 +488,10 @@ int detach_native(void *user_context, Buffer *b) {
   return 0;
 }
 
+// Programs ask this before they use a card: where there is none it can do 0.0, which is no error.
 int compute_capability(void *user_context, int *major, int *minor) {
+  *major = *minor = 0;
+  if (!has_driver()) return 0;
   Current c(user_context);
   if (c.error) return c.error;
   Device device = 0;

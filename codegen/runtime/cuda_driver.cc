@@ -86,20 +86,27 @@ const char *load(char (&why)[256]) {
   return why;
 }
 
+// Null, or why nothing can run on a card.
+const char *make_ready(char (&why)[256]) {
+  if (__atomic_load_n(&ready, __ATOMIC_ACQUIRE)) return nullptr;
+  Locked locked;
+  if (ready) return nullptr;
+  // A driver that is not there now may be there later: libraries stay loaded, cards come back.
+  if (load(why)) return why;
+  __atomic_store_n(&ready, true, __ATOMIC_RELEASE);
+  return nullptr;
+}
+
 }  // namespace
 
-const Driver *driver(void *user_context) {
-  if (__atomic_load_n(&ready, __ATOMIC_ACQUIRE)) return &functions;
+bool has_driver() {
   char why[256];
-  {
-    Locked locked;
-    if (ready) return &functions;
-    // A driver that is not there now may be there later: libraries stay loaded, cards come back.
-    if (!load(why)) {
-      __atomic_store_n(&ready, true, __ATOMIC_RELEASE);
-      return &functions;
-    }
-  }
+  return !make_ready(why);
+}
+
+const Driver *driver(void *user_context) {
+  char why[256];
+  if (!make_ready(why)) return &functions;
   no_driver(user_context, why);
   return nullptr;
 }

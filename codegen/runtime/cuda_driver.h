@@ -89,6 +89,8 @@ struct Driver {
 #undef PH_CUDA_MEMBER
 };
 
+/// Is there a driver, and a card? Nobody is told where not.
+bool has_driver();
 /// Null where there is no driver or no card; `user_context` has been told why.
 const Driver *driver(void *user_context);
 

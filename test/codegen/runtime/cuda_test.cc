@@ -55,6 +55,12 @@ TEST_F(Cuda, ADriverThatIsNotThereIsAnError) {
             "machine with its card, or compile for a target without cuda");
   EXPECT_EQ(run(0, {1, 1, 1}), polyhalite_error_code_gpu_device_error);
   EXPECT_FALSE(b.has_device_allocation());
+  // Asking what a card can do is how programs find out whether there is one.
+  told.clear();
+  int major = -1, minor = -1;
+  EXPECT_EQ(gpu()->compute_capability(nullptr, &major, &minor), 0);
+  EXPECT_EQ(std::make_pair(major, minor), std::make_pair(0, 0));
+  EXPECT_EQ(told, "");
   polyhalite_set_custom_load_library(nullptr);
 }
 
