@@ -37,22 +37,33 @@ const ProductForm *rounded_product(const Target &target, int lanes) {
 Value *FunctionEmitter::emit_sum_products(const CallNode &call) {
   const int lanes = call.type.lanes(), terms = call.args[1].type().lanes() / lanes;
   const int bits = call.args[1].type().bits();
-  if (kernel_ || lanes < 4 || terms * bits != 32 || call.args[2].type().bits() != bits) {
+  // Two bytes are widened to a pair of signed numbers of 16 bits.
+  const bool widens = bits == 8 && terms == 2;
+  if (kernel_ || lanes < 4 || terms * bits != (widens ? 16 : 32) ||
+      call.args[2].type().bits() != bits) {
     return nullptr;
   }
   llvm::Type *word = builder_.getInt32Ty();
+  auto elements = [&](const Expr &e) {
+    Value *v = emit(e);
+    if (!widens) return v;
+    llvm::Type *wide =
+        llvm::FixedVectorType::get(builder_.getInt16Ty(), static_cast<unsigned>(e.type().lanes()));
+    return e.type().is_int() ? builder_.CreateSExt(v, wide) : builder_.CreateZExt(v, wide);
+  };
   auto words = [&](const Expr &e) -> Value * {
     // What all sums share is one word, which processors spread as they load it.
     if (e->op == Op::Broadcast && e->args[0].type().lanes() == terms) {
       return builder_.CreateVectorSplat(static_cast<unsigned>(lanes),
-                                        builder_.CreateBitCast(emit(e->args[0]), word));
+                                        builder_.CreateBitCast(elements(e->args[0]), word));
     }
-    return builder_.CreateBitCast(emit(e),
+    return builder_.CreateBitCast(elements(e),
                                   llvm::FixedVectorType::get(word, static_cast<unsigned>(lanes)));
   };
+  auto type = [&](const Expr &e) { return widens ? Int(16) : e.type().element_of(); };
   return emit_dot_products(builder_, module_.target, call.type, emit(call.args[0]),
-                           {words(call.args[1]), call.args[1].type().element_of()},
-                           {words(call.args[2]), call.args[2].type().element_of()});
+                           {words(call.args[1]), type(call.args[1])},
+                           {words(call.args[2]), type(call.args[2])});
 }
 
 Value *FunctionEmitter::emit_sum_matrix_products(const CallNode &call) {

@@ -86,6 +86,7 @@ class VectorBody {
     if (update->kind != StmtKind::Store || update->args.size() > 2) return Stmt();
     if (loop_.private_buffers.count(update->name)) return Stmt();
     const Expr &index = update->args[0], &value = update->args[1];
+    if (as_intrinsic(value, intrinsic::kSumProducts)) return products(s);
     const Op op = value->op;
     const bool combines = op == Op::Add || op == Op::Mul || op == Op::Min || op == Op::Max ||
                           op == Op::And || op == Op::Or;
@@ -116,6 +117,22 @@ class VectorBody {
       return make_atomic(make_store(update->name, cells, make_binary(op, before, operand)), true);
     }
     return Stmt();
+  }
+
+  // atomic { f[i] = sum_products(f[i], a, b) }, which a loop inside made, at once for all
+  // iterations: their cells differ.
+  Stmt products(const Stmt &s) {
+    const Stmt &update = s->body[0];
+    const Expr &index = update->args[0], &value = update->args[1];
+    const LoadNode *own = as_load(value->args[0]);
+    if (!s->lanes_only || is_masked() || !own || own->buffer != update->name) return Stmt();
+    if (own->args.size() > 1 || !equal(own->args[0], index)) return Stmt();
+    if (reads(value->args[1], update->name) || reads(value->args[2], update->name)) return Stmt();
+    WidenExpr w(loop_);
+    const Expr cells = w(index), sums = w.widened(value);
+    if (!w.possible() || !differ_by_lane(cells)) return Stmt();
+    uniform_load_ |= w.has_uniform_load();
+    return make_atomic(make_store(update->name, cells, sums), true);
   }
 
   // Lanes of cells are more than lanes of iterations: the iterations' values are combined one by

@@ -99,6 +99,46 @@ TEST_P(DotProducts, AreExact) {
   }
 }
 
+// Without an instruction's name: lanes of terms inside of lanes of sums, two or four at a time.
+template <typename A, typename B>
+void expect_exact_lanes(int terms, int depth) {
+  SCOPED_TRACE("terms " + std::to_string(terms) + " depth " + std::to_string(depth));
+  Product p(type_of<A>(), type_of<B>(), Int(32), depth);
+  p.f.update()
+      .split(p.n, p.no, p.ni, 16)
+      .split(p.k, p.ko, p.ki, terms)
+      .reorder(p.ki, p.ni, p.ko, p.no, p.m)
+      .atomic()
+      .vectorize(p.ki)
+      .vectorize(p.ni);
+  test::expect_exact<A, B>({p.f, p.a, p.b, kColumns, kRows, depth}, host());
+}
+
+TEST(LanesOfTerms, InsideOfLanesOfSumsAreExact) {
+  for (const int terms : {2, 4}) {
+    for (const int depth : {64, 37}) {
+      expect_exact_lanes<uint8_t, int8_t>(terms, depth);
+      expect_exact_lanes<int8_t, int8_t>(terms, depth);
+      expect_exact_lanes<uint8_t, uint8_t>(terms, depth);
+    }
+  }
+}
+
+TEST(LanesOfTerms, PairsOfBytesAreProductsOfSixteenBits) {
+  Product p(UInt(8), Int(8), Int(32), 64);
+  p.f.update()
+      .split(p.n, p.no, p.ni, 16)
+      .split(p.k, p.ko, p.ki, 2)
+      .reorder(p.ki, p.ni, p.ko, p.no, p.m)
+      .atomic()
+      .vectorize(p.ki)
+      .vectorize(p.ni);
+  const std::string assembly =
+      p.f.emit_text(Emit::assembly, {p.a, p.b}, Target("x86-64-linux-sse41-avx-avx2"));
+  EXPECT_NE(assembly.find("vpmaddwd"), std::string::npos) << assembly;
+  EXPECT_EQ(assembly.find("vpmulld"), std::string::npos) << assembly;
+}
+
 std::vector<Machine> machines() {
   const char *zen4 =
       "x86-64-linux-sse41-avx-avx2-fma-f16c-avx512-avx512_skylake-avx512_cannonlake-avx512_zen4";
