@@ -2,6 +2,7 @@
 // pipelines allocate the same sizes in every tile and in every call, and fresh pages cost more than
 // the work that is done on them.
 #include <pthread.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 
@@ -21,9 +22,11 @@ constexpr size_t kLargeBlock = size_t{4} << 20;  // from here on: huge pages, sh
 // Blocks that are kept would hide uses after the free.
 constexpr size_t kCachedPerThread = 0;
 constexpr size_t kCachedShared = 0;
+constexpr int kSmallKept = 0;
 #else
 constexpr size_t kCachedPerThread = size_t{8} << 20;
 constexpr size_t kCachedShared = size_t{256} << 20;
+constexpr int kSmallKept = 64;  // of each size, by each thread
 #endif
 constexpr size_t kAddressSpace = SIZE_MAX > UINT32_MAX ? static_cast<size_t>(uint64_t{1} << 47)
                                                        : SIZE_MAX / 2;
@@ -85,24 +88,83 @@ struct Cache {
   }
 };
 
+// Freed blocks of up to 4 KiB, of 64 bytes times powers of two: a list for each size, which the
+// blocks themselves make. Loops that allocate a row take one and give it back each time.
+class SmallBlocks {
+ public:
+  static constexpr size_t kMostBytes = 4096;
+
+  /// What a block for `bytes`, at most kMostBytes, has.
+  static size_t capacity(size_t bytes) { return kAlignment << size_class(bytes); }
+
+  void *take(size_t bytes) {
+    List &list = lists_[size_class(bytes)];
+    void *p = list.first;
+    if (!p) return nullptr;
+    list.first = *static_cast<void **>(p);
+    list.count--;
+    return p;
+  }
+
+  void put(void *p) {
+    List &list = lists_[size_class(header_of(p)->capacity)];
+    if (list.count >= kSmallKept) return ::free(header_of(p)->base);
+    *static_cast<void **>(p) = list.first;
+    list.first = p;
+    list.count++;
+  }
+
+  void release() {
+    for (List &list : lists_) {
+      while (list.first) {
+        void *p = list.first;
+        list.first = *static_cast<void **>(p);
+        ::free(header_of(p)->base);
+      }
+      list.count = 0;
+    }
+  }
+
+ private:
+  static constexpr int kSizes = 7;
+  struct List {
+    void *first;
+    int count;
+  };
+
+  static int size_class(size_t bytes) {
+    const size_t lines = (bytes + kAlignment - 1) / kAlignment;
+    return lines <= 1 ? 0 : 64 - __builtin_clzll(lines - 1);
+  }
+
+  List lists_[kSizes];
+};
+
 pthread_mutex_t shared_lock = PTHREAD_MUTEX_INITIALIZER;
 Cache shared_cache = {};
 int next_stagger = 0;
 
-thread_local Cache thread_cache = {};
+struct ThreadBlocks {
+  Cache cache;
+  SmallBlocks small;
+};
+thread_local ThreadBlocks thread_blocks = {};
 thread_local bool thread_registered = false;
 pthread_key_t thread_key;
 pthread_once_t thread_key_once = PTHREAD_ONCE_INIT;
 
-void release_thread_cache(void *cache) { static_cast<Cache *>(cache)->release(); }
-void make_thread_key() { pthread_key_create(&thread_key, release_thread_cache); }
+void release_blocks(void *blocks) {
+  static_cast<ThreadBlocks *>(blocks)->cache.release();
+  static_cast<ThreadBlocks *>(blocks)->small.release();
+}
+void make_thread_key() { pthread_key_create(&thread_key, release_blocks); }
 
 // The thread's blocks are released when it ends.
 void register_thread() {
   if (thread_registered) return;
   thread_registered = true;
   pthread_once(&thread_key_once, make_thread_key);
-  pthread_setspecific(thread_key, &thread_cache);
+  pthread_setspecific(thread_key, &thread_blocks);
 }
 
 void *fresh(size_t bytes) {
@@ -114,7 +176,9 @@ void *fresh(size_t bytes) {
   }
   const size_t grain = large ? kHugePage : kAlignment;
   if (bytes > kAddressSpace) return nullptr;
-  const size_t capacity = (bytes + kAlignment - 1) / kAlignment * kAlignment;
+  const size_t capacity = bytes <= SmallBlocks::kMostBytes
+                              ? SmallBlocks::capacity(bytes)
+                              : (bytes + kAlignment - 1) / kAlignment * kAlignment;
   const size_t whole = (offset + capacity + grain - 1) / grain * grain;
   void *base = aligned_alloc(grain, whole);
   if (!base) return nullptr;
@@ -126,12 +190,14 @@ void *fresh(size_t bytes) {
 
 void *default_malloc(size_t bytes) {
   void *p = nullptr;
-  if (bytes >= kLargeBlock) {
+  if (bytes <= SmallBlocks::kMostBytes) {
+    p = thread_blocks.small.take(bytes);
+  } else if (bytes >= kLargeBlock) {
     pthread_mutex_lock(&shared_lock);
     p = shared_cache.take(bytes);
     pthread_mutex_unlock(&shared_lock);
   } else {
-    p = thread_cache.take(bytes);
+    p = thread_blocks.cache.take(bytes);
   }
   if (p) return p;
   p = fresh(bytes);
@@ -145,9 +211,13 @@ void default_free(void *p) {
     pthread_mutex_lock(&shared_lock);
     shared_cache.put(p, kSharedSlots, kCachedShared);
     pthread_mutex_unlock(&shared_lock);
+    return;
+  }
+  register_thread();
+  if (header_of(p)->capacity <= SmallBlocks::kMostBytes) {
+    thread_blocks.small.put(p);
   } else {
-    register_thread();
-    thread_cache.put(p, kThreadSlots, kCachedPerThread);
+    thread_blocks.cache.put(p, kThreadSlots, kCachedPerThread);
   }
 }
 
@@ -157,7 +227,7 @@ void release_cached_memory() {
   pthread_mutex_lock(&shared_lock);
   shared_cache.release();
   pthread_mutex_unlock(&shared_lock);
-  thread_cache.release();
+  release_blocks(&thread_blocks);
 }
 
 }  // namespace polyhalite::runtime

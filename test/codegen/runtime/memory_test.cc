@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <cstring>
+#include <set>
 #include <thread>
 #include <vector>
 
@@ -22,6 +23,23 @@ TEST(RuntimeMemory, a_freed_block_serves_the_next_request_of_its_size) {
     polyhalite_free(nullptr, again);
     polyhalite_free(nullptr, other_size);
   }
+}
+
+// A tile's many rows at a time, more than are kept of other sizes.
+TEST(RuntimeMemory, small_blocks_serve_again_however_many) {
+  polyhalite::runtime::release_cached_memory();
+  std::set<void *> first, again;
+  for (int i = 0; i < 50; i++) first.insert(polyhalite_malloc(nullptr, 801));
+  EXPECT_EQ(first.size(), 50u);
+  for (void *p : first) polyhalite_free(nullptr, p);
+  for (int i = 0; i < 50; i++) again.insert(polyhalite_malloc(nullptr, 1024));
+  EXPECT_EQ(again, first);
+  for (void *p : again) polyhalite_free(nullptr, p);
+  // Those beyond what is kept go back.
+  std::vector<void *> many;
+  for (int i = 0; i < 200; i++) many.push_back(polyhalite_malloc(nullptr, 64));
+  for (void *p : many) polyhalite_free(nullptr, p);
+  polyhalite::runtime::release_cached_memory();
 }
 
 // Of a program that has run many pipelines.
