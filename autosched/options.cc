@@ -42,13 +42,18 @@ double parse_duration(const std::string &text) {
 
 Options parse_options(const std::map<std::string, std::string> &words, bool halides) {
   Options o;
+  // Halide's programs that may run on a GPU say how many blocks keep it busy: no number of threads.
+  const auto gpu = words.find("experimental_gpu_schedule");
+  const bool for_gpu = halides && gpu != words.end() && gpu->second != "0";
   for (const auto &[name, value] : words) {
     const auto duration = [&, n = name, v = value](const std::string &example) {
       const double seconds = parse_duration(v);
       if (seconds < 0) bad_value(n, v, "a time in s, ms or min", example);
       return seconds;
     };
-    if (name == "parallelism") {
+    if (name == "parallelism" && for_gpu) {
+      continue;
+    } else if (name == "parallelism") {
       o.parallelism = static_cast<int>(number(name, value, 1, 4096, "4"));
     } else if (name == "budget") {
       o.budget = duration("10s");

@@ -18,7 +18,8 @@ struct Options {
   std::string report;          // a file for the report; empty: none
 };
 
-/// Unknown words of Halide's own schedulers are left out where `halides`; else an unknown word, or
+/// Unknown words of Halide's own schedulers are left out where `halides`, and with them those that
+/// describe a GPU: schedules are for the threads of CPUs. Else an unknown word, or
 /// a value that is no number in range, is a CompileError that lists what there is.
 Options parse_options(const std::map<std::string, std::string> &words, bool halides);
 

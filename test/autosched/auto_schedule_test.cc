@@ -216,6 +216,20 @@ TEST(AutoSchedule, HalidesNamesMeanOurs) {
             auto_schedule(Pipeline(other.out), kTarget, {{"parallelism", "2"}}).schedule_text);
 }
 
+// A number of blocks that fills a GPU is none of threads: work would be done again in each.
+TEST(AutoSchedule, WordsForGpusSayNothingOfThreads) {
+  Blur b, other;
+  testing::internal::CaptureStderr();
+  const std::string halides =
+      Pipeline(b.out)
+          .apply_autoscheduler(
+              kTarget, {"Mullapudi2016",
+                        {{"parallelism", "4096"}, {"experimental_gpu_schedule", "1"}}})
+          .schedule_text;
+  testing::internal::GetCapturedStderr();
+  EXPECT_EQ(halides, auto_schedule(Pipeline(other.out), kTarget).schedule_text);
+}
+
 TEST(AutoSchedule, MeasuredTimesAreKept) {
   const test::TemporaryFolder folder;
   const std::string file = folder.path("times.db");
