@@ -33,7 +33,6 @@ Access compose(const Access &outer, const Access &inner) {
     c.slope.assign(outer.index.empty() ? 0 : outer.index[0].slope.size(), 0.0);
     double offset = static_cast<double>(i.offset);
     c.shape = i.shape;
-    c.gathers = i.gathers;
     for (size_t arg = 0; arg < outer.index.size(); arg++) {
       const IndexModel &o = outer.index[arg];
       const double k = arg < i.slope.size() ? i.slope[arg] : 0;
@@ -41,7 +40,11 @@ Access compose(const Access &outer, const Access &inner) {
       offset += k * static_cast<double>(o.offset);
       if (i.shape != 0) c.shape = mix(mix(c.shape, o.shape), static_cast<uint64_t>(o.offset));
       if (k != 0 && o.shape != 0) c.shape = mix(c.shape, o.shape);
-      if (k != 0 && o.gathers) c.gathers = true;
+      if (k != 0) c.found_by |= o.found_by;
+      if ((i.found_by & bit_of(arg)) != 0) {
+        c.found_by |= o.found_by;
+        for (size_t v = 0; v < o.slope.size(); v++) c.found_by |= o.slope[v] != 0 ? bit_of(v) : 0;
+      }
     }
     c.offset = static_cast<int64_t>(std::floor(offset));
     a.index.push_back(std::move(c));
@@ -58,14 +61,14 @@ std::vector<Read> join_reads(const std::vector<Access> &accesses, size_t vars) {
     if (r.callee < 0) {
       r.callee = a.callee;
       r.slope.assign(a.index.size(), std::vector<double>(vars, 0.0));
-      r.gathers.assign(a.index.size(), false);
+      r.found_by.assign(a.index.size(), 0);
       ends.assign(a.index.size(), {INT64_MAX, INT64_MIN});
     }
     for (size_t d = 0; d < a.index.size(); d++) {
       for (size_t v = 0; v < vars; v++) {
         r.slope[d][v] = std::max(r.slope[d][v], std::abs(a.index[d].slope[v]));
       }
-      r.gathers[d] = r.gathers[d] || a.index[d].gathers;
+      r.found_by[d] |= a.index[d].found_by;
       ends[d] = {std::min(ends[d].first, a.index[d].offset),
                  std::max(ends[d].second, a.index[d].offset)};
     }
@@ -89,8 +92,9 @@ std::vector<LoadKind> join_loads(const std::vector<Access> &accesses, size_t red
     l.callee = a.callee;
     for (size_t d = 0; d < a.index.size(); d++) {
       const IndexModel &i = a.index[d];
-      l.gathers = l.gathers || i.gathers;
-      l.scattered = l.scattered || (d == 0 && i.gathers);
+      l.found = l.found || i.found_by != 0;
+      l.gathers = l.gathers || (i.found_by & bit_of(0)) != 0;
+      l.scattered = l.scattered || (d == 0 && i.found_by != 0);
       if (i.slope.empty()) continue;
       if (i.slope[0] != 0) {
         l.moves = true;
@@ -100,8 +104,8 @@ std::vector<LoadKind> join_loads(const std::vector<Access> &accesses, size_t red
       l.steps_rows =
           l.steps_rows || (d > 0 && reduction < i.slope.size() && i.slope[reduction] != 0);
     }
-    const int flags =
-        l.gathers | l.moves << 1 | l.across_dim << 2 | l.steps_rows << 3 | l.scattered << 4;
+    const int flags = l.gathers | l.moves << 1 | l.across_dim << 2 | l.steps_rows << 3 |
+                      l.scattered << 4 | l.found << 5;
     const auto [at, fresh] = known.emplace(std::make_tuple(l.callee, l.slope, flags), list.size());
     if (fresh) list.push_back(l);
     of_kind.resize(list.size());

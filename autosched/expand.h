@@ -20,7 +20,7 @@ struct Read {
   int callee = -1;
   std::vector<std::vector<double>> slope;  // [dim][var], the steepest
   std::vector<double> spread;              // [dim] between the accesses' offsets
-  std::vector<bool> gathers;               // [dim] found by reading
+  std::vector<uint32_t> found_by;          // [dim] by reading along these variables
   bool shifts = false;                     // by several offsets along dimension 0
 };
 
@@ -28,7 +28,8 @@ struct Read {
 struct LoadKind {
   int callee = -1;
   double slope = 0;         // of index 0 along dimension 0
-  bool gathers = false;     // an index is found by reading
+  bool found = false;       // an index is found by reading
+  bool gathers = false;     // differently along dimension 0
   bool scattered = false;   // index 0 is: neighbours may be far from each other
   bool moves = false;       // with dimension 0, by whatever index
   bool across_dim = false;  // by an index other than 0

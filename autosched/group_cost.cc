@@ -36,7 +36,7 @@ struct ArrayUse {
   int callee = -1;
   const std::vector<std::vector<double>> *slope = nullptr;  // [dim][var], the steepest
   const std::vector<double> *spread = nullptr;              // [dim] between the accesses' offsets
-  const std::vector<bool> *gathers = nullptr;               // [dim] neighbours may be anywhere
+  const std::vector<uint32_t> *found_by = nullptr;          // [dim] by reading along these
   bool writes = false;
   double limit = 0;  // bytes that there are of it
   int made_at = -1;  // the depth of a member, or of who reads the array first
@@ -117,6 +117,21 @@ class GroupCoster {
     }
   }
 
+  // What one row of a stage may read of a callee, through what it inlines.
+  double bytes_for_row(int f, const StageModel &stage, int callee) const {
+    NumberBox row = box(f, f == host_ ? static_cast<int>(plan(f).outer.size()) : depth_of(f));
+    for (size_t d = 1; d < row.size(); d++) row[d].hi = row[d].lo;
+    std::vector<NumberBox> needs(m_.funcs.size() + m_.images.size());
+    add_needs(m_, stage, row, &needs);
+    for (int c = f; c-- > 0;) {
+      const NumberBox need = needs[static_cast<size_t>(c)];
+      if (need.empty() || plan(c).where != Where::Inline) continue;
+      add_needs(m_, func(c).stages[0], need, &needs);
+    }
+    const double bytes = points(needs[static_cast<size_t>(callee)]) * m_.bytes(callee);
+    return std::min(bytes, bytes_of(callee));
+  }
+
   double bytes_of(int callee) const { return points(m_.whole(callee)) * m_.bytes(callee); }
 
   // What the stage writes stands last; `own` holds how.
@@ -127,7 +142,7 @@ class GroupCoster {
       u.callee = r.callee;
       u.slope = &r.slope;
       u.spread = &r.spread;
-      u.gathers = &r.gathers;
+      u.found_by = &r.found_by;
       u.limit = bytes_of(r.callee);
       const int first = first_reader_[static_cast<size_t>(r.callee)];
       if (m_.is_func(r.callee) && plan(r.callee).where == Where::At) {
@@ -146,14 +161,14 @@ class GroupCoster {
     own->spread.assign(dims, 0.0);
     for (size_t d = 0; d < dims; d++) {
       own->slope[d][d] = 1;
-      own->gathers.push_back(!stage.has_loop[d]);
+      own->found_by.push_back(stage.has_loop[d] ? 0 : ~uint32_t{0});
     }
     ArrayUse u;
     u.callee = f;
     u.slope = &own->slope;
     u.spread = &own->spread;
     u.writes = true;
-    u.gathers = &own->gathers;
+    u.found_by = &own->found_by;
     u.limit = bytes_of(f);
     if (f != host_) {
       u.made_at = depth_of(f);
@@ -168,12 +183,14 @@ class GroupCoster {
     constexpr double kLine = 64;  // memory moves in lines
     const NumberBox &whole = m_.whole(u.callee);
     double bytes = m_.bytes(u.callee), places = 1;
+    uint32_t moving = 0;
+    for (size_t v = 0; v < extents.size(); v++) moving |= extents[v] > 1 ? bit_of(v) : 0;
     bool gathers = false;
     for (size_t d = 0; d < u.slope->size(); d++) {
       const double most = std::max<double>(1, static_cast<double>(whole[d].extent()));
       double span = 1 + (*u.spread)[d];
       for (size_t v = 0; v < extents.size(); v++) span += (*u.slope)[d][v] * (extents[v] - 1);
-      if ((*u.gathers)[d]) {
+      if (((*u.found_by)[d] & moving) != 0) {
         gathers = true;
         span = most;
       }
@@ -313,7 +330,7 @@ class GroupCoster {
     for (const LoadKind &l : e.loads) waiting += n.across * l.elements.waiting(n.down);
     for (const LoadKind &l : e.loads) {
       cycles +=
-          l.elements.per_row(n.down, waiting <= room) * load_cycles(model, e, l, n, per_point);
+          l.elements.per_row(n.down, waiting <= room) * load_cycles(f, model, e, l, n, per_point);
     }
     const double store =
         in_registers(f) ? 0.1 * per_point(m_.bytes(f), 1) : per_point(m_.bytes(f), 1);
@@ -335,7 +352,7 @@ class GroupCoster {
 
   // Cycles a point of one access.
   template <typename PerPoint>
-  double load_cycles(const StageModel &model, const ExpandedStage &e, const LoadKind &l,
+  double load_cycles(int f, const StageModel &model, const ExpandedStage &e, const LoadKind &l,
                      const Nest &n, const PerPoint &per_point) const {
     const double lanes = n.lanes, bytes = m_.bytes(l.callee);
     const double vector_load = 0.5 * per_point(bytes, 1);
@@ -344,12 +361,12 @@ class GroupCoster {
       // stores.
       const auto read = std::find_if(e.reads.begin(), e.reads.end(),
                                      [&](const Read &r) { return r.callee == l.callee; });
-      return l.slope != 1 || read->shifts ? vector_load + 2.0 / lanes : 0;
+      return l.slope != 1 || l.found || read->shifts ? vector_load + 2.0 / lanes : 0;
     }
     double load;
-    if (l.gathers) {
+    if (lanes > 1 ? l.gathers : l.found) {
       // Along dimension 0 a gather of rows finds the lines of its neighbours.
-      const double size = l.scattered ? bytes_of(l.callee) : 0;
+      const double size = l.scattered ? bytes_for_row(f, model, l.callee) : 0;
       load = 1.5 + (size > machine_.l2 ? 12 : size > machine_.l1 ? 4 : 0);
       load *= lanes > 1 ? 1 : 0.7;
     } else if (lanes == 1) {
@@ -398,7 +415,7 @@ class GroupCoster {
   // tile continues: how often does something else begin?
   double streams_begun(const ArrayUse &u, double bytes, int f, int depth,
                        const std::vector<double> &extents) const {
-    if (u.slope->empty() || (*u.gathers)[0] || bytes == 0) return 0;
+    if (u.slope->empty() || (*u.found_by)[0] != 0 || bytes == 0) return 0;
     const double whole = static_cast<double>(m_.whole(u.callee)[0].extent());
     double width = 1, rows = 1;
     for (size_t v = 0; v < extents.size(); v++) {

@@ -25,7 +25,8 @@ constexpr int64_t kFar = int64_t{1} << 26;
 struct Moves {
   std::vector<double> slope;
   int64_t offset = 0;
-  bool affine = true, gathers = false;
+  bool affine = true;
+  uint32_t found_by = 0;
 };
 
 class IndexReader {
@@ -34,7 +35,7 @@ class IndexReader {
 
   IndexModel operator()(const Expr &e) const {
     const Moves m = read(e);
-    return {m.slope, m.offset, m.affine ? 0 : structural_hash(e) | 1, m.gathers};
+    return {m.slope, m.offset, m.affine ? 0 : structural_hash(e) | 1, m.found_by};
   }
 
  private:
@@ -43,15 +44,17 @@ class IndexReader {
     m.slope.assign(vars_.size(), 0.0);
     return m;
   }
-  static bool moves(const Moves &m) {
-    return m.gathers ||
-           std::any_of(m.slope.begin(), m.slope.end(), [](double s) { return s != 0; });
+  // The variables that it moves with, in whichever way.
+  static uint32_t movers(const Moves &m) {
+    uint32_t bits = m.found_by;
+    for (size_t v = 0; v < m.slope.size(); v++) bits |= m.slope[v] != 0 ? bit_of(v) : 0;
+    return bits;
   }
   static Moves sum(Moves a, const Moves &b, double sign) {
     for (size_t v = 0; v < a.slope.size(); v++) a.slope[v] += sign * b.slope[v];
     a.offset += static_cast<int64_t>(sign) * b.offset;
     a.affine = a.affine && b.affine;
-    a.gathers = a.gathers || b.gathers;
+    a.found_by |= b.found_by;
     return a;
   }
   static Moves scaled(Moves a, double k, bool affine) {
@@ -65,7 +68,7 @@ class IndexReader {
     for (size_t v = 0; v < a.slope.size(); v++) {
       if (std::abs(b.slope[v]) > std::abs(a.slope[v])) a.slope[v] = b.slope[v];
     }
-    a.gathers = a.gathers || b.gathers;
+    a.found_by |= b.found_by;
     return a;
   }
 
@@ -107,14 +110,14 @@ class IndexReader {
         break;
       case Op::Mod:
         m.affine = false;
-        m.gathers = read(e->args[0]).gathers;
+        m.found_by = read(e->args[0]).found_by;
         return m;
       case Op::Min:
       case Op::Max: {
         // A clamp moves with what it clamps.
         const Moves a = read(e->args[0]), b = read(e->args[1]);
-        if (!moves(b)) return a;
-        if (!moves(a)) return b;
+        if (!movers(b)) return a;
+        if (!movers(a)) return b;
         m = steeper(a, b);
         m.affine = false;
         return m;
@@ -127,7 +130,7 @@ class IndexReader {
         break;
     }
     m.affine = false;
-    for (const Expr &a : e->args) m.gathers = m.gathers || moves(read(a));
+    for (const Expr &a : e->args) m.found_by |= movers(read(a));
     return m;
   }
 

@@ -30,8 +30,12 @@ struct IndexModel {
   std::vector<double> slope;
   int64_t offset = 0;
   uint64_t shape = 0;    // of indices that are not affine: what distinguishes them; else 0
-  bool gathers = false;  // found by reading, so that neighbours may be anywhere
+  // Found by reading, so that neighbours may be anywhere: along which variables, a bit each.
+  uint32_t found_by = 0;
 };
+
+/// The bit of a variable in `found_by`.
+inline uint32_t bit_of(size_t var) { return uint32_t{1} << (var < 31 ? var : 31); }
 
 struct Access {
   int callee = -1;  // a Func, or an image behind all Funcs

@@ -27,7 +27,7 @@ using Indices = std::vector<IndexModel>;
 Walk walk(const Indices &access, int var) {
   Walk w = Walk::Stays;
   for (size_t d = 0; d < access.size(); d++) {
-    if (access[d].gathers) return Walk::Apart;
+    if (access[d].found_by != 0) return Walk::Apart;
     const double slope = access[d].slope[static_cast<size_t>(var)];
     if (slope == 0) continue;
     if (d > 0 || std::abs(slope) != 1) return Walk::Apart;
@@ -209,7 +209,7 @@ class NestGuesser {
     return std::all_of(cases_.begin(), cases_.end(), [&](const Touches &t) {
       return walk(t.store, var) != Walk::Stays &&
              std::none_of(t.store.begin(), t.store.end(),
-                          [](const IndexModel &i) { return i.gathers; });
+                          [](const IndexModel &i) { return i.found_by != 0; });
     });
   }
 

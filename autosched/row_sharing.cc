@@ -28,13 +28,14 @@ Motion motion_of(const Access &a, Place *place) {
     for (const double s : i.slope) {
       place->chain = mix(place->chain, static_cast<uint64_t>(std::llround(s * 4096)));
     }
-    if (slope == 0 && !i.gathers) {
+    const bool found = (i.found_by & bit_of(1)) != 0;
+    if (slope == 0 && !found) {
       place->chain = mix(place->chain, static_cast<uint64_t>(i.offset));
       continue;
     }
     const auto step = static_cast<int64_t>(std::abs(slope));
     if (motion != Motion::Fixed || step == 0 || static_cast<double>(step) != std::abs(slope) ||
-        i.shape != 0 || i.gathers) {
+        i.shape != 0 || found) {
       motion = Motion::Other;
       continue;
     }
