@@ -304,6 +304,9 @@ class GroupCoster {
       }
     }
     add_traffic(f, s, e, n, box, depth, &cost);
+    if (f == host_ && s == 0 && !func(f).is_output && bytes_of(f) > machine_.kept) {
+      cost.memory += bytes_of(f) * machine_.fresh;
+    }
     return cost;
   }
 
