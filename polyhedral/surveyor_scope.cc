@@ -190,13 +190,19 @@ Interval Surveyor::bound_at(const Expr &e, const StageId *stage, int scope, bool
 }
 
 bool Surveyor::depends_on_visible_loop(const StageId &s, const Expr &value, int scope) const {
+  const std::vector<int> &own = tree_.nest(s).loops;
   bool any = false;
   for_each_node(value, [&](const Expr &n) {
-    if (const VariableNode *v = as_variable(n)) {
-      const int o = owner_of(*v);
-      const std::vector<int> &own = tree_.nest(s).loops;
-      const bool drives = std::find(own.begin(), own.end(), o) != own.end();
-      if (o != kRoot && drives && visible(scope, o)) any = true;
+    const VariableNode *v = as_variable(n);
+    if (!v || any) return;
+    const int o = owner_of(*v);
+    const bool drives = std::find(own.begin(), own.end(), o) != own.end();
+    if (!drives) return;
+    any = visible(scope, o);
+    // A symbol of a loop inside stands for what loops outside are part of: min(16*(4*x + u), n).
+    const auto named = symbol_.find(v->name);
+    if (!any && v->kind == VariableKind::Symbol && named != symbol_.end()) {
+      any = depends_on_visible_loop(s, named->second.value, scope);
     }
   });
   return any;

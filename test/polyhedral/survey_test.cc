@@ -89,6 +89,29 @@ serial by.s0.yo from 0 extent (by.extent.1 + 31)/32
 )");
 }
 
+// Each of the splits shifts its last tile: where a tile of the inner one begins is known inside of the
+// loop over its tiles only, and yet a tile of the outer one is all that is needed.
+TEST(survey, producer_in_a_tile_of_tiles_that_shift) {
+  EXPECT_EQ(surveyed("image in: float32, 1\ng(x) = in(x)*2.0f\nf(x) = g(x) + 1.0f\noutput f\n",
+                     "f.split(x, xo, xv, 8, ShiftInwards)\nf.split(xo, xo, xu, 4, ShiftInwards)\n"
+                     "g.compute_at(f, xo)\n"),
+            R"(assume f.extent.0 >= 25
+needs f [f.min.0, f.extent.0 + f.min.0 - 1]
+needs in [f.min.0 + min(f.extent.0 - 8, 0), f.extent.0 + f.min.0 - 1]
+serial f.s0.xo from 0 extent (f.extent.0 + 31)/32
+  let f.s0.xo.base = min((f.extent.0 + 7)/8 - 4, f.s0.xo*4) >= 0 <= (f.extent.0 + 7)/8 - 4
+  let g.lo.0 = f.min.0 + min(f.extent.0 - 8, f.s0.xo.base*8)
+  let g.hi.0 = f.min.0 + min(f.s0.xo.base*8 + 24, f.extent.0 - 8) + 7
+  allocate g [g.lo.0, g.lo.0 + 62]
+    serial g.s0.x from g.lo.0 extent g.hi.0 - g.lo.0 + 1
+      'g' x=g.s0.x
+    serial f.s0.xu from 0 extent 4
+      let f.s0.x.base = f.min.0 + min(f.s0.xo.base*8 + f.s0.xu*8, f.extent.0 - 8) >= f.min.0 <= f.extent.0 + f.min.0 - 8
+      serial f.s0.xv from 0 extent 8
+        'f' x=f.s0.x.base + f.s0.xv
+)");
+}
+
 TEST(survey, the_condition_of_a_domain_cuts_what_is_read) {
   const char *algorithm = R"(image in: int32, 1
 g(x) = in(x)
