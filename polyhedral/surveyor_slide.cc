@@ -475,10 +475,22 @@ NewTiles Surveyor::tiles_of(int f, size_t d, const std::vector<int> &stages) con
 
 namespace {
 
-// Where what is computed of a window ends that reaches `first`, the first one that is new.
-Expr end_of_new(const IndexRange &window, const Expr &first, bool down, const NewTiles &tiles) {
+// Where what is computed of a window ends that reaches `first`, the first one that is new. `most` is
+// what an expression never exceeds: where the number of new cells never needs another number of
+// tiles, they have that number.
+Expr end_of_new(const IndexRange &window, const Expr &first, bool down, const NewTiles &tiles,
+                const ConstantUpperBound &most) {
   if (tiles.are_points()) return first;
   Expr count = extent_of(down ? IndexRange{window.min, first} : IndexRange{first, window.max});
+  auto in_tiles = [&](int64_t n) {
+    return std::max((n + tiles.multiple - 1) / tiles.multiple * tiles.multiple, tiles.at_least);
+  };
+  const auto highest = ConstantUpperBound(most)(count),
+             lowest = ConstantUpperBound(most)(difference(Expr(0), count));
+  if (highest && lowest && *lowest < 0 && in_tiles(*highest) == in_tiles(-*lowest)) {
+    count = make_int(Int(32), in_tiles(*highest));
+    return down ? sum(sum(window.min, count), -1) : difference(sum(window.max, 1), count);
+  }
   if (tiles.multiple > 1) {
     count = product(ceil_div(count, make_int(Int(32), tiles.multiple)), tiles.multiple);
   }
@@ -525,8 +537,9 @@ void Surveyor::slide_along(int f, const Direction &along, int loop, int compute_
     const Expr first_new = add_symbol(compute_scope, symbol + ".first", end);
     fs.slides[d]->first = first_new;
     end = Expr();
+    const ConstantUpperBound most([this](const VariableNode &v) { return meaning(v); });
     for (auto c = cases.rbegin(); c != cases.rend(); ++c) {
-      const Expr there = end_of_new(window, first_new, along.down, in_tiles(*c));
+      const Expr there = end_of_new(window, first_new, along.down, in_tiles(*c), most);
       end = end.defined() ? make_select(c->where, there, end) : there;
     }
   }
