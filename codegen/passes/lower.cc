@@ -11,6 +11,7 @@
 #include "codegen/passes/buffer_fields.h"
 #include "codegen/passes/entry_checks.h"
 #include "codegen/passes/extern_stage_call.h"
+#include "codegen/passes/likely_windows.h"
 #include "codegen/passes/memoized_production.h"
 #include "codegen/passes/prefetch_loops.h"
 #include "codegen/passes/stage_body.h"
@@ -352,7 +353,8 @@ class Lowering {
         place_ == StoragePlace::Host && info.partition == Partition::Auto && is_of_tensor(info);
     const Stmt made = make_for(info.name, bounds.min, bounds.extent,
                                bounds.stays_serial ? LoopKind::Serial : info.kind,
-                               with_symbols(bounds.symbols, make_block(std::move(body))),
+                               with_symbols(with_likely_windows(tree_, survey_, bounds.symbols),
+                                            make_block(std::move(body))),
                                whole ? Partition::Never : info.partition);
     return tensor ? with_instruction(made, tree_.tensor(info.stage)->instruction) : made;
   }
