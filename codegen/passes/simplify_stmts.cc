@@ -1,7 +1,9 @@
 #include "codegen/passes/simplify_stmts.h"
 
+#include <algorithm>
 #include <map>
 #include <set>
+#include <utility>
 
 #include "codegen/ir/visit.h"
 #include "codegen/passes/facts.h"
@@ -47,20 +49,6 @@ bool part_costly_term(const Expr &value, Expr *term, int64_t *factor, Linear *re
   return *factor != 1 || !rest->is_constant() || rest->constant != 0;
 }
 
-// The variables that have one value where the condition holds.
-void learn_constants(const Expr &condition, std::map<std::string, Expr> *values) {
-  if (condition->op == Op::And) {
-    for (const Expr &side : condition->args) learn_constants(side, values);
-  }
-  if (condition->op != Op::Eq || !condition->args[0].type().is_affine()) return;
-  for (int side = 0; side < 2; side++) {
-    const VariableNode *v = as_variable(condition->args[side]);
-    if (v && is_const(condition->args[1 - side])) {
-      values->emplace(v->name, condition->args[1 - side]);
-    }
-  }
-}
-
 bool has_effect(const Expr &e) {
   bool found = false;
   for_each_node(e, [&](const Expr &n) {
@@ -68,6 +56,25 @@ bool has_effect(const Expr &e) {
     found = found || (call && acts(*call));
   });
   return found;
+}
+
+// The variables that are numbers where the condition holds: n and 3 of n == 3 && m%2 == 0.
+void add_known(const Expr &condition, std::vector<std::pair<Expr, Expr>> *known) {
+  if (condition->op == Op::And) {
+    add_known(condition->args[0], known);
+    add_known(condition->args[1], known);
+    return;
+  }
+  if (condition->op != Op::Eq || !condition->args[0].type().is_int_or_uint()) return;
+  const Expr &a = condition->args[0], &b = condition->args[1];
+  const bool turned = is_const(a);
+  const Expr &variable = turned ? b : a, &value = turned ? a : b;
+  const VariableNode *v = as_variable(variable);
+  if (!v || !is_const(value)) return;
+  const bool again = std::any_of(known->begin(), known->end(), [&](const auto &k) {
+    return as_variable(k.first)->name == v->name;
+  });
+  if (!again) known->emplace_back(variable, value);
 }
 
 class StmtSimplifier : public StmtRewriter {
@@ -110,7 +117,12 @@ class StmtSimplifier : public StmtRewriter {
       }
       case StmtKind::Assert: {
         const Stmt out = rewrite_children(s);
-        return is_true(out->args[0]) ? make_block({}) : out;
+        if (is_true(out->args[0])) return make_block({});
+        const Expr &c = out->args[0];
+        if (c->op == Op::Eq && as_variable(c->args[0]) && as_variable(c->args[1])) {
+          equal_.emplace_back(c->args[0], c->args[1]);
+        }
+        return out;
       }
       case StmtKind::Evaluate: {
         const Expr &e = s->args[0];
@@ -191,6 +203,30 @@ class StmtSimplifier : public StmtRewriter {
     return out;
   }
 
+  // s where the condition holds: with the numbers that it says its variables have, and those that
+  // asserts say are equal to them.
+  Stmt with_known(const Expr &condition, const Stmt &s) {
+    std::vector<std::pair<Expr, Expr>> known;
+    add_known(condition, &known);
+    for (size_t i = 0; i < known.size(); i++) {
+      for (const auto &[a, b] : equal_) {
+        for (const auto &[one, other] : {std::pair(a, b), std::pair(b, a)}) {
+          if (equal(one, known[i].first)) add_known(make_binary(Op::Eq, other, known[i].second), &known);
+        }
+      }
+    }
+    for (const auto &[variable, value] : known) {
+      inlined_[as_variable(variable)->name] = value;
+      facts_.push_value(variable, value);
+    }
+    const Stmt out = (*this)(s);
+    for (const auto &[variable, value] : known) {
+      inlined_.erase(as_variable(variable)->name);
+      facts_.pop();
+    }
+    return out;
+  }
+
   Stmt rewrite_for(const Stmt &s) {
     const Expr min = simplified(s->args[0]), extent = simplified(s->args[1]);
     int64_t n;
@@ -239,12 +275,8 @@ class StmtSimplifier : public StmtRewriter {
     const Expr condition = simplified(s->args[0]);
     if (is_true(condition)) return (*this)(s->body[0]);
     if (is_false(condition)) return s->body.size() > 1 ? (*this)(s->body[1]) : make_block({});
-    std::map<std::string, Expr> constants;
-    learn_constants(condition, &constants);
     facts_.push_condition(condition);
-    for (const auto &[name, value] : constants) inlined_[name] = value;
-    const Stmt then_case = (*this)(s->body[0]);
-    for (const auto &[name, value] : constants) inlined_.erase(name);
+    const Stmt then_case = with_known(condition, s->body[0]);
     facts_.pop();
     Stmt else_case;
     if (s->body.size() > 1) {
@@ -267,7 +299,8 @@ class StmtSimplifier : public StmtRewriter {
 
   Facts facts_;
   std::map<std::string, Expr> inlined_;
-  std::set<std::string> used_;  // names of variables and buffers in what has been rewritten
+  std::vector<std::pair<Expr, Expr>> equal_;  // variables, by asserts, which stand in front
+  std::set<std::string> used_;                // names of variables and buffers in what has been rewritten
 };
 
 }  // namespace
