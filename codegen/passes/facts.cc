@@ -65,12 +65,15 @@ class ApplyFacts : public ExprRewriter {
 
 }  // namespace
 
-void Facts::open() { frames_.push_back({facts_.size(), conditions_.size(), "", std::nullopt}); }
+void Facts::open() {
+  frames_.push_back({facts_.size(), conditions_.size(), "", std::nullopt, ""});
+}
 
 void Facts::pop() {
   const Frame &f = frames_.back();
   facts_.resize(f.facts);
   conditions_.resize(f.conditions);
+  if (!f.named.empty()) values_.erase(f.named);
   if (!f.bounded.empty()) {
     if (f.hidden) {
       bounds_[f.bounded] = *f.hidden;
@@ -129,12 +132,17 @@ void Facts::push_range(const Expr &counter, const Expr &min, const Expr &extent)
   learn_bounds(as_variable(counter)->name, b);
   facts_.push_back(difference(counter, min, 0));
   facts_.push_back(difference(end, counter, -1));
+  // What is asked may have what a symbol stands for, rather than the symbol.
+  const Expr spelled = substitute(values_, end);
+  if (!spelled.same_as(end)) facts_.push_back(difference(spelled, counter, -1));
 }
 
 void Facts::push_value(const Expr &symbol, const Expr &value) {
   open();
   if (!is_affine_scalar(value)) return;
-  learn_bounds(as_variable(symbol)->name,
+  const std::string &name = as_variable(symbol)->name;
+  if (!reads_memory(value) && values_.emplace(name, value).second) frames_.back().named = name;
+  learn_bounds(name,
                {constant_bounds(value, bounds_), constant_divisor(value, bounds_)});
   if (value->op == Op::Min || value->op == Op::Max) {
     for (const Expr &side : value->args) {

@@ -1,7 +1,9 @@
 // Facts: affine inequalities that hold at a place of the program, and what follows from them.
 #pragma once
 
+#include <map>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "lang/ir/node.h"
@@ -34,6 +36,7 @@ class Facts {
     size_t facts, conditions;
     std::string bounded;  // a variable whose bounds are new in this frame, or empty
     std::optional<VariableBound> hidden;
+    std::string named;  // a symbol whose value is new in this frame, or empty
   };
   void open();
   void learn(const Expr &condition, bool holds);
@@ -43,6 +46,7 @@ class Facts {
   std::vector<Linear> facts_;
   std::vector<std::pair<Expr, bool>> conditions_;  // whole conditions of any kind
   VariableBounds bounds_;
+  std::map<std::string, Expr> values_;  // of symbols, where no memory is read
   std::vector<Frame> frames_;
 };
 

@@ -253,20 +253,26 @@ class StmtSimplifier : public StmtRewriter {
   Stmt rewrite_let(const Stmt &s) {
     const Expr value = simplified(s->args[0]);
     if (is_inlined(value)) return with_inlined(s->name, value, s->body[0]);
-    const Expr symbol = make_variable(value.type(), VariableKind::Symbol, s->name);
+    Expr symbol = make_variable(value.type(), VariableKind::Symbol, s->name);
     Expr term, bound = value;
     int64_t factor = 1;
     Linear rest;
     const bool parts = part_costly_term(value, &term, &factor, &rest);
-    if (parts) {
-      bound = term;
-      rest.add(to_linear(symbol), factor);
-    }
+    if (parts) bound = term;
+    // A symbol around that has the value already is as good, and shows where values are equal.
+    const auto known = named_.find(bound);
+    if (known != named_.end()) symbol = known->second;
+    if (parts) rest.add(to_linear(symbol), factor);
+    const Expr inlined = parts ? to_expr(rest) : symbol;
+    if (known != named_.end()) return with_inlined(s->name, inlined, s->body[0]);
+    const bool is_number = bound.type().is_affine() && bound.type().is_scalar();
+    const bool names = is_number && !reads_memory(bound) && !has_effect(bound);
+    if (names) named_[bound] = symbol;
     facts_.push_value(symbol, bound);
     used_.erase(s->name);
-    const Stmt body =
-        parts ? with_inlined(s->name, to_expr(rest), s->body[0]) : (*this)(s->body[0]);
+    const Stmt body = parts ? with_inlined(s->name, inlined, s->body[0]) : (*this)(s->body[0]);
     facts_.pop();
+    if (names) named_.erase(bound);
     if (!used_.erase(s->name) || is_no_op(body)) return body;
     return with_parts(s, {noted(bound)}, {body});
   }
@@ -299,6 +305,7 @@ class StmtSimplifier : public StmtRewriter {
 
   Facts facts_;
   std::map<std::string, Expr> inlined_;
+  std::map<Expr, Expr, ExprLess> named_;      // costly values and the symbols around that have them
   std::vector<std::pair<Expr, Expr>> equal_;  // variables, by asserts, which stand in front
   std::set<std::string> used_;                // names of variables and buffers in what has been rewritten
 };
