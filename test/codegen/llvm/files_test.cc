@@ -279,6 +279,23 @@ TEST_F(Files, streams_go_past_the_caches) {
   EXPECT_EQ(count("arm-64-linux", "sfence"), 0);
 }
 
+// What is read in between cannot be what was stored: buffers are apart.
+TEST_F(Files, stores_that_are_overwritten_are_left_out) {
+  const Function f = parse_function(R"(func f(in: input float32[1], out: output float32[1]) {
+  for x in (0, 8) {
+    out[int64(x)] = out[int64(x)] + in[int64(x)]
+    out[int64(x)] = out[int64(x)] + in[int64(x) + 8i64]
+    out[int64(x)] = out[int64(x)] + in[int64(x) + 16i64]
+  }
+}
+)");
+  const Target target("x86-64-linux-sse41-avx-avx2");
+  const std::string text = compile(f, filter_of(f, target), CodeForm::LlvmAssembly);
+  size_t stores = 0;
+  for (size_t at = 0; (at = text.find("store float", at)) != std::string::npos; at++) stores++;
+  EXPECT_EQ(stores, 1u) << text;
+}
+
 // Twelve floats fit into a register of 64 bytes, but are known to begin at multiples of 16 at most.
 TEST_F(Files, streams_of_vectors_that_are_no_power_of_two) {
   const Function f = parse_function(R"(func f(out: output float32[1]) {

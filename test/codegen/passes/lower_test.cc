@@ -112,6 +112,24 @@ TEST(Lower, AnAsyncProductionIsDoneOnceThoughStorageCutsIt) {
   EXPECT_GT(text.find("release g.ready.0"), text.find("g.s1.x in")) << text;
 }
 
+// A loop between the window's and what is new of it asks again and again.
+TEST(Lower, WindowsThatALoopInsideComputesMoveOnMostly) {
+  Var x("x"), y("y");
+  for (const bool inside : {true, false}) {
+    Func f("f"), g("g");
+    f(x, y) = x + y;
+    g(x, y) = f(x, y) + f(x, y + 1);
+    f.store_root().compute_at(g, inside ? x : y);
+    const std::string text = lowered(g, "for");
+    EXPECT_EQ(count_of("let f.new.1 = select(g.s0.y <= g.min.1, g.s0.y, likely(g.s0.y + 1))", text),
+              inside ? 1 : 0)
+        << text;
+    EXPECT_EQ(count_of("let f.new.1 = select(g.s0.y <= g.min.1, g.s0.y, g.s0.y + 1)", text),
+              inside ? 0 : 1)
+        << text;
+  }
+}
+
 // Rows that begin inside of a line end in one line more.
 TEST(Lower, APrefetchAsksForTheLineThatARowEndsIn) {
   Var x("x"), y("y"), strip("strip");
