@@ -402,7 +402,6 @@ bool Surveyor::may_vary(const StageId &s, size_t d) const {
   for (size_t i = 0; i < nest.loops.size(); i++) {
     if (tree_.dim(s, i) != dim) continue;
     const LoopInfo &loop = tree_.loops[nest.loops[i]];
-    if (!loop.also.empty()) return false;
     const FuncSurvey &fs = out_.funcs[s.func];
     const bool few =
         loop.kind == LoopKind::Unrolled && !split &&
@@ -544,8 +543,13 @@ void Surveyor::slide_along(int f, const Direction &along, int loop, int compute_
     }
   }
   Expr &computed = along.down ? fs.computed[d].max : fs.computed[d].min;
-  computed = along.down ? add_symbol(compute_scope, symbol, end, Expr(), fs.needed[d].max)
-                        : add_symbol(compute_scope, symbol, end, fs.needed[d].min);
+  end = simplify(end);
+  if (is_short_sum(end)) {
+    computed = end;
+  } else {
+    computed = along.down ? add_symbol(compute_scope, symbol, end, Expr(), fs.needed[d].max)
+                          : add_symbol(compute_scope, symbol, end, fs.needed[d].min);
+  }
 }
 
 }  // namespace polyhalite

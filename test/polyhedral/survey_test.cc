@@ -151,6 +151,50 @@ serial by.s0.yo from 0 extent (by.extent.1 + 31)/32
 )");
 }
 
+// Each iteration of the shifted loop needs one vector more, the last one too: it has no loop.
+TEST(survey, a_window_of_whole_tiles_has_always_one_that_is_new) {
+  const std::string text =
+      surveyed(kBlur,
+               "by.split(x, x, xv, 16, ShiftInwards)\nby.vectorize(xv)\n"
+               "by.split(y, yo, yi, 32, ShiftInwards)\nby.reorder(xv, x, yi, yo)\n"
+               "bx.split(x, x, xv, 16, ShiftInwards)\nbx.vectorize(xv)\n"
+               "bx.compute_at(by, x)\nbx.store_at(by, yo)\n");
+  EXPECT_EQ(lines_with(text, "serial bx.s0.x"), "serial bx.s0.x from 0 extent 1\n");
+}
+
+// Each slides for itself, and what both have new is one range.
+TEST(survey, windows_of_funcs_that_share_loops_slide) {
+  const char *algorithm = R"(image in: float32, 2
+a(x, y) = in(x, y)*2.0f
+b(x, y) = in(x, y)*3.0f
+f(x, y) = a(x, y)*b(x, y) + a(x, y + 1)*b(x, y + 1)
+output f
+)";
+  const std::string text =
+      surveyed(algorithm,
+               "a.store_root()\na.compute_at(f, y)\nb.store_root()\nb.compute_at(f, y)\n"
+               "b.compute_with(a, x)\n");
+  EXPECT_EQ(
+      text,
+      R"(needs f [f.min.0, f.extent.0 + f.min.0 - 1] [f.min.1, f.extent.1 + f.min.1 - 1]
+needs in [f.min.0, f.extent.0 + f.min.0 - 1] [f.min.1, f.extent.1 + f.min.1]
+allocate a [f.min.0, f.extent.0 + f.min.0 - 1] [f.min.1, f.extent.1 + f.min.1] ring 0 2
+  allocate b [f.min.0, f.extent.0 + f.min.0 - 1] [f.min.1, f.extent.1 + f.min.1] ring 0 2
+    serial f.s0.y from f.min.1 extent f.extent.1
+      let b.new.1 = select(f.s0.y <= f.min.1, f.s0.y, f.s0.y + 1) >= f.s0.y
+      let a.new.1 = select(f.s0.y <= f.min.1, f.s0.y, f.s0.y + 1) >= f.s0.y
+      let a.s0.y.shared_lo = min(a.new.1, b.new.1)
+      serial a.s0.y from a.s0.y.shared_lo extent f.s0.y - a.s0.y.shared_lo + 2
+        let a.s0.y.shared = max(a.new.1, min(a.s0.y, f.s0.y + 1)) >= a.new.1 <= f.s0.y + 1
+        let b.s0.y.shared = max(b.new.1, min(a.s0.y, f.s0.y + 1)) >= b.new.1 <= f.s0.y + 1
+        serial a.s0.x from f.min.0 extent f.extent.0
+          'a' x=a.s0.x y=a.s0.y.shared if a.s0.y >= a.new.1 && a.s0.y <= f.s0.y + 1
+          'b' x=a.s0.x y=b.s0.y.shared if a.s0.y >= b.new.1 && a.s0.y <= f.s0.y + 1
+      serial f.s0.x from f.min.0 extent f.extent.0
+        'f' x=f.s0.x y=f.s0.y
+)");
+}
+
 // What a guarded iteration asks of both is one row, although one of them has named it.
 TEST(survey, stages_that_share_a_guarded_row_have_one) {
   const std::string text = surveyed(R"(image in: float32, 2

@@ -53,6 +53,29 @@ TEST_F(ComputeWith, SplitVectorsAndThreads) {
   expect_right(21, 6);
 }
 
+// Each slides for itself: f over three rows, g over six.
+TEST_F(ComputeWith, WindowsThatDiffer) {
+  for (Func k : {f, g}) k.store_root().compute_at(h, y);
+  g.compute_with(f, x);
+  p.store_root().compute_at(h, y);
+  expect_right(12, 7);
+}
+
+TEST_F(ComputeWith, WindowsOfVectorsWithAlignedEnds) {
+  for (Func k : {f, g}) k.store_root().compute_at(h, y).vectorize(x, 4);
+  f.compute_with(g, x, {{x, LoopAlignStrategy::AlignStart}, {y, LoopAlignStrategy::AlignEnd}});
+  expect_right(16, 9);
+}
+
+TEST_F(ComputeWith, WindowsOfPiecesInTilesOfRows) {
+  Var yi("yi");
+  h.split(y, y, yi, 4, TailStrategy::GuardWithIf).split(x, x, xi, 8);
+  h.reorder(xi, x, yi, y).parallel(y);
+  for (Func k : {f, g}) k.store_at(h, y).compute_at(h, x);
+  g.compute_with(f, x, LoopAlignStrategy::AlignStart);
+  expect_right(21, 11);
+}
+
 TEST(ComputeWithUpdates, OneLoopForEachPairOfStages) {
   Func f("f"), g("g"), h("h");
   Var x("x"), y("y");
