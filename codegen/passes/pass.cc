@@ -28,6 +28,7 @@
 #include "codegen/passes/split_registers.h"
 #include "codegen/passes/trim_loops.h"
 #include "codegen/passes/trust_callers.h"
+#include "codegen/passes/turn_copies.h"
 #include "codegen/passes/unroll_loops.h"
 #include "codegen/passes/vectorize_loops.h"
 #include "codegen/passes/widen_float16.h"
@@ -80,6 +81,7 @@ const std::vector<Pass> &pass_list() {
       {"hoist_allocations", IrLevel::Flat, true, false, any_target<hoist_allocations>},
       {"hoist_calls", IrLevel::Flat, true, false, any_target<hoist_calls>},
       {"form_products", IrLevel::Flat, false, true, form_products},
+      {"turn_copies", IrLevel::Flat, true, true, any_target<turn_copies>},
       {"vectorize_loops", IrLevel::Flat, false, true, vectorize_loops},
       {"drop_atomics", IrLevel::Flat, true, true, any_target<drop_atomics>},
       {"unroll_loops", IrLevel::Emittable, false, true, any_target<unroll_loops>},

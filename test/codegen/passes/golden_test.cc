@@ -23,6 +23,7 @@
 #include "codegen/passes/split_registers.h"
 #include "codegen/passes/trim_loops.h"
 #include "codegen/passes/trust_callers.h"
+#include "codegen/passes/turn_copies.h"
 #include "codegen/passes/unroll_loops.h"
 #include "codegen/passes/vectorize_loops.h"
 
@@ -87,6 +88,10 @@ TEST(PassGolden, ShareStorage) {
 TEST(PassGolden, VectorizeLoops) {
   check_golden("vectorize_loops", IrLevel::Flat, IrLevel::Emittable,
                [](const Function &f) { return simplified(vectorize_loops(f, Target())); });
+}
+
+TEST(PassGolden, TurnCopies) {
+  check_golden("turn_copies", IrLevel::Flat, IrLevel::Flat, turn_copies);
 }
 
 TEST(PassGolden, DropAtomics) {
