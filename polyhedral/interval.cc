@@ -430,7 +430,11 @@ Interval Bounder::bound_atom(const Expr &e) {
       Expr high = larger(sum(m, -1), constant32(0));
       int64_t low;
       if (a.min.defined() && a.max.defined() && is_const_int(a.min, &low) && low >= 0) {
-        high = smaller(high, a.max);
+        // Of whole multiples of k all remainders are there, unless there is nothing at all.
+        int64_t k;
+        const bool whole = is_const_int(e->args[1], &k) && k > 0 && low == 0 &&
+                           constant_divisor(sum(a.max, constant32(1))) % k == 0;
+        if (!whole) high = smaller(high, a.max);
       }
       return {constant32(0), high};
     }

@@ -162,6 +162,23 @@ TEST(survey, a_window_of_whole_tiles_has_always_one_that_is_new) {
   EXPECT_EQ(lines_with(text, "serial bx.s0.x"), "serial bx.s0.x from 0 extent 1\n");
 }
 
+// Of whole tiles all places in a tile are needed, which is a number though the tiles' is none.
+TEST(survey, remainders_of_whole_tiles_are_all_there) {
+  const char *algorithm = R"(image in: float32, 1
+param n: int32
+g(x) = in(x)
+f(x) = g(x%8)
+h(x) = f(x)
+output h
+)";
+  auto of_tiles = [&](const std::string &size) {
+    return lines_with(surveyed(algorithm, "h.bound(x, 0, n*" + size + ")\ng.compute_root()\n"),
+                      "serial g.s0.x");
+  };
+  EXPECT_EQ(of_tiles("16"), "serial g.s0.x from 0 extent 8\n");
+  EXPECT_EQ(of_tiles("4"), "serial g.s0.x from 0 extent g.hi.0 + 1\n");
+}
+
 // Each slides for itself, and what both have new is one range.
 TEST(survey, windows_of_funcs_that_share_loops_slide) {
   const char *algorithm = R"(image in: float32, 2
