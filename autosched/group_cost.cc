@@ -369,7 +369,7 @@ class GroupCoster {
     double load;
     if (lanes > 1 ? l.gathers : l.found) {
       // Along dimension 0 a gather of rows finds the lines of its neighbours.
-      const double size = !l.scattered      ? 0
+      const double size = !l.scattered     ? 0
                           : model.scatters ? bytes_of(l.callee)
                                            : bytes_for_row(f, model, l.callee);
       load = 1.5 + (size > machine_.l2 ? 12 : size > machine_.l1 ? 4 : 0);

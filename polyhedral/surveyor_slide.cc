@@ -474,8 +474,8 @@ NewTiles Surveyor::tiles_of(int f, size_t d, const std::vector<int> &stages) con
 
 namespace {
 
-// Where what is computed of a window ends that reaches `first`, the first one that is new. `most` is
-// what an expression never exceeds: where the number of new cells never needs another number of
+// Where what is computed of a window ends that reaches `first`, the first one that is new. `most`
+// is what an expression never exceeds: where the number of new cells never needs another number of
 // tiles, they have that number.
 Expr end_of_new(const IndexRange &window, const Expr &first, bool down, const NewTiles &tiles,
                 const ConstantUpperBound &most) {

@@ -65,9 +65,7 @@ class ApplyFacts : public ExprRewriter {
 
 }  // namespace
 
-void Facts::open() {
-  frames_.push_back({facts_.size(), conditions_.size(), "", std::nullopt, ""});
-}
+void Facts::open() { frames_.push_back({facts_.size(), conditions_.size(), "", std::nullopt, ""}); }
 
 void Facts::pop() {
   const Frame &f = frames_.back();
@@ -142,8 +140,7 @@ void Facts::push_value(const Expr &symbol, const Expr &value) {
   if (!is_affine_scalar(value)) return;
   const std::string &name = as_variable(symbol)->name;
   if (!reads_memory(value) && values_.emplace(name, value).second) frames_.back().named = name;
-  learn_bounds(name,
-               {constant_bounds(value, bounds_), constant_divisor(value, bounds_)});
+  learn_bounds(name, {constant_bounds(value, bounds_), constant_divisor(value, bounds_)});
   if (value->op == Op::Min || value->op == Op::Max) {
     for (const Expr &side : value->args) {
       const Expr s = without_likely(side);

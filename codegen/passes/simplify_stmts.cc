@@ -211,7 +211,8 @@ class StmtSimplifier : public StmtRewriter {
     for (size_t i = 0; i < known.size(); i++) {
       for (const auto &[a, b] : equal_) {
         for (const auto &[one, other] : {std::pair(a, b), std::pair(b, a)}) {
-          if (equal(one, known[i].first)) add_known(make_binary(Op::Eq, other, known[i].second), &known);
+          if (equal(one, known[i].first))
+            add_known(make_binary(Op::Eq, other, known[i].second), &known);
         }
       }
     }
@@ -307,7 +308,7 @@ class StmtSimplifier : public StmtRewriter {
   std::map<std::string, Expr> inlined_;
   std::map<Expr, Expr, ExprLess> named_;      // costly values and the symbols around that have them
   std::vector<std::pair<Expr, Expr>> equal_;  // variables, by asserts, which stand in front
-  std::set<std::string> used_;                // names of variables and buffers in what has been rewritten
+  std::set<std::string> used_;  // names of variables and buffers in what has been rewritten
 };
 
 }  // namespace

@@ -12,8 +12,8 @@ namespace polyhalite {
 
 namespace {
 
-// Rows of fewer bytes are no better than lanes of a scatter.
-constexpr int64_t kLeastRow = 16;
+// Rows of fewer bytes are no better than lanes of a scatter; one of more would be many registers.
+constexpr int64_t kLeastRow = 16, kMostRow = 512;
 
 std::optional<int64_t> extent_of(const Stmt &loop) {
   int64_t n;
@@ -50,7 +50,7 @@ bool runs_across(const Stmt &vector, const Stmt &unrolled, const Stmt &store) {
     return false;
   }
   const int64_t bytes = *row * store->args[1].type().bytes();
-  if (bytes < kLeastRow || reads_memory(store->args[0])) return false;
+  if (bytes < kLeastRow || bytes > kMostRow || reads_memory(store->args[0])) return false;
   const auto along = step(store->args[0], unrolled->name),
              across = step(store->args[0], vector->name);
   const auto read_along = step(load->args[0], unrolled->name),
