@@ -48,6 +48,26 @@ def parse_arguments(words):
     return parser.parse_intermixed_args(words)
 
 
+def find_cmake(name):
+    cmake = shutil.which(name)
+    if not cmake or not shutil.which("ninja"):
+        fail("cmake or ninja is missing", "Halide's lists of programs are CMake's",
+             "install both, or name cmake by --cmake")
+    return cmake
+
+
+def chosen_folders(source, names):
+    """The folders of the suites that were asked for."""
+    folders = []
+    for name in names:
+        found = suites.suite_folders(source, name)
+        if not found:
+            fail(f"there is no suite '{name}' in '{source}'",
+                 "no folder of that name has a CMakeLists.txt", "see --help for the suites' names")
+        folders += found
+    return folders
+
+
 def installed(polyhalite, cmake, work):
     """The prefix; a build folder is installed to the work folder."""
     if not (polyhalite / "CMakeCache.txt").is_file():
@@ -161,17 +181,8 @@ def run_suite(suite, toolchain, wanted, report):
 def main(words):
     arguments = parse_arguments(words)
     source, work = arguments.source.resolve(), arguments.work.resolve()
-    folders = []
-    for name in arguments.suites:
-        found = suites.suite_folders(source, name)
-        if not found:
-            fail(f"there is no suite '{name}' in '{source}'",
-                 "no folder of that name has a CMakeLists.txt", "see --help for the suites' names")
-        folders += found
-    cmake = shutil.which(arguments.cmake)
-    if not cmake or not shutil.which("ninja"):
-        fail("cmake or ninja is missing", "Halide's lists of programs are CMake's",
-             "install both, or name cmake by --cmake")
+    folders = chosen_folders(source, arguments.suites)
+    cmake = find_cmake(arguments.cmake)
     work.mkdir(parents=True, exist_ok=True)
     toolchain = suites.Toolchain(
         cmake, str(pathlib.Path(cmake).with_name("ctest")),

@@ -3,11 +3,14 @@
 says of each program."""
 
 import argparse
+import json
 import pathlib
 import re
 import subprocess
 import sys
 import unittest
+
+import times
 
 HERE = pathlib.Path(__file__).resolve().parent
 ARGUMENTS = argparse.Namespace()
@@ -74,6 +77,32 @@ class OnTheExample(unittest.TestCase):
     def test_all_is_well(self):
         done = on_example("apps/half", "correctness", "--filter", "half|doubles")
         self.assertEqual((done.returncode, done.stderr), (0, ""), done.stdout)
+
+
+class Times(unittest.TestCase):
+    def test_both_libraries_run_in_turn(self):
+        rows = ARGUMENTS.work / "times.json"
+        done = subprocess.run(
+            [sys.executable, "-B", HERE / "times.py", HERE / "example", "apps", "--polyhalite",
+             ARGUMENTS.build, "--halide", ARGUMENTS.build, "--work", ARGUMENTS.work / "times",
+             "--cmake", ARGUMENTS.cmake, "--rounds", "2", "--json", rows],
+            capture_output=True, text=True)
+        self.assertEqual((done.returncode, done.stderr), (0, ""), done.stdout)
+        self.assertEqual(json.loads(rows.read_text()), [
+            {"program": "apps/half/half_process", "what": "Manually-tuned time", "ours_ms": 0.5,
+             "halide_ms": 0.5, "ratio": 1.0}])
+        self.assertIn("apps/refused is left out: it cannot be configured", done.stdout)
+
+    def test_what_programs_print(self):
+        self.assertEqual(times.figures(
+            "Manually-tuned time: 3.25ms\nHalide (manual):\t40.5us\nSuccess!\n"
+            "planar       box   float32  0.50  time: 17.870342 ms\n"
+            "True inverse: 0.12 ns\n  Halide    dasum     128    0.009    28.19\n"
+            "    c2c      0.250   34430.56      0.000        inf          0\n"
+            "times: 0.022 0.00075 0.0005\n3 threads, 17.5 items\n"), {
+                "Manually-tuned time": 3.25, "Halide (manual)": 0.0405,
+                "planar box float32 0.50 time": 17.870342, "True inverse": 0.12e-6,
+                "dasum 128": 0.009e-3, "c2c": 0.25e-3, "times": 0.5})
 
 
 class OnWhatIsNotThere(unittest.TestCase):
