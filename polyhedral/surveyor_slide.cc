@@ -544,8 +544,8 @@ void Surveyor::slide_along(int f, const Direction &along, int loop, int compute_
   }
   Expr &computed = along.down ? fs.computed[d].max : fs.computed[d].min;
   end = simplify(end);
-  // Funcs that share the loop have the same end then, by one name or none.
-  if (!tree_.loops[loop].also.empty() && is_short_sum(end)) {
+  // A block and a place in it are seen to be parts of one number by its name.
+  if (tree_.storage[f].packed.empty() && is_short_sum(end)) {
     computed = end;
   } else {
     computed = along.down ? add_symbol(compute_scope, symbol, end, Expr(), fs.needed[d].max)
