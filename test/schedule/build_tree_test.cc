@@ -150,15 +150,17 @@ output g
   EXPECT_LT(outside.find("f.s1.x"), outside.find("g.s0.yi vector"));
 }
 
-TEST(build_tree, update_func_without_level_is_as_wide_as_a_whole_dimension_of_its_caller) {
-  EXPECT_EQ(tree(R"(image in: int32, 1
+// f of g of a sum that no directive speaks of.
+const char *const kSumBetween = R"(image in: int32, 1
 s(x) = 0
 over r(0, 4): s(x) = s(x) + in(x + r)
 g(x) = s(x)*2
 f(x) = g(x)
 output f
-)",
-                 "f.split(x, xo, xi, 8)\ng.compute_at(f, xo)\ng.vectorize(x)\n"),
+)";
+
+TEST(build_tree, update_func_without_level_is_as_wide_as_a_whole_dimension_of_its_caller) {
+  EXPECT_EQ(tree(kSumBetween, "f.split(x, xo, xi, 8)\ng.compute_at(f, xo)\ng.vectorize(x)\n"),
             R"(for f.s0.xo serial
   allocate s
     for s.s0.x vector
@@ -175,14 +177,7 @@ output f
 }
 
 TEST(build_tree, update_func_without_level_is_computed_in_lanes_where_its_caller_is) {
-  EXPECT_EQ(tree(R"(image in: int32, 1
-s(x) = 0
-over r(0, 4): s(x) = s(x) + in(x + r)
-g(x) = s(x)*2
-f(x) = g(x)
-output f
-)",
-                 "f.split(x, xo, xi, 8)\nf.vectorize(xi)\ng.compute_at(f, xi)\n"),
+  EXPECT_EQ(tree(kSumBetween, "f.split(x, xo, xi, 8)\nf.vectorize(xi)\ng.compute_at(f, xi)\n"),
             R"(for f.s0.xo serial
   for f.s0.xi vector
     allocate g
