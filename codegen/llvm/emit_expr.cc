@@ -372,49 +372,4 @@ Value *FunctionEmitter::emit_ramp(const Expr &e) {
   return concatenate(parts);
 }
 
-Value *FunctionEmitter::concatenate(const std::vector<Value *> &parts) {
-  Value *all = nullptr;
-  int have = 0;
-  for (Value *part : parts) {
-    if (auto *vector = llvm::dyn_cast<llvm::FixedVectorType>(part->getType())) {
-      const int more = static_cast<int>(vector->getNumElements());
-      if (!all) {
-        all = part;
-        have = more;
-        continue;
-      }
-      // Both operands of a shuffle have one type: the shorter is lengthened by lanes of no
-      // interest.
-      std::vector<int> lengthen(static_cast<size_t>(have), -1), join;
-      for (int i = 0; i < more; i++) {
-        if (i < have) lengthen[static_cast<size_t>(i)] = i;
-      }
-      internal_check(more <= have, "vectors are concatenated by falling length");
-      Value *same_length = more == have ? part : builder_.CreateShuffleVector(part, lengthen);
-      for (int i = 0; i < have + more; i++) join.push_back(i);
-      all = builder_.CreateShuffleVector(all, same_length, join);
-      have += more;
-    } else {
-      if (!all) {
-        all = llvm::PoisonValue::get(
-            llvm::FixedVectorType::get(part->getType(), static_cast<unsigned>(parts.size())));
-      }
-      all = builder_.CreateInsertElement(all, part, static_cast<uint64_t>(have++));
-    }
-  }
-  return all;
-}
-
-Value *FunctionEmitter::emit_shuffle(const ShuffleNode &s) {
-  std::vector<Value *> parts;
-  for (const Expr &arg : s.args) parts.push_back(emit(arg));
-  const bool one_scalar = parts.size() == 1 && s.args[0].type().is_scalar();
-  if (one_scalar) return splat(parts[0], s.type.lanes());
-  Value *all = concatenate(parts);
-  if (s.type.is_scalar()) {
-    return builder_.CreateExtractElement(all, static_cast<uint64_t>(s.indices[0]));
-  }
-  return builder_.CreateShuffleVector(all, s.indices);
-}
-
 }  // namespace polyhalite

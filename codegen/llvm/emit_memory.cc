@@ -1,7 +1,4 @@
 // Loads and stores: dense, reversed, masked; and their addresses.
-#include <llvm/IR/InlineAsm.h>
-#include <llvm/IR/IntrinsicsX86.h>
-
 #include "codegen/llvm/function_emitter.h"
 #include "codegen/llvm/types.h"
 #include "polyhalite/error.h"
@@ -322,10 +319,7 @@ Value *FunctionEmitter::load_dense(const LoadNode &load, const LaneAddress &at, 
   return to_register(value, t);
 }
 
-// The n dense rows that begin at the lanes of `starts`, as n columns. In each of log2 n rounds a
-// row and the one n/2 behind it are merged, lane by lane:
-//
-//   {a0 a1 b0 b1} {c0 c1 d0 d1}  ->  {a0 c0 a1 c1} {b0 d0 b1 d1}
+// The n dense rows that begin at the lanes of `starts`, as n columns.
 Value *FunctionEmitter::load_transposed(const LoadNode &load, const Expr &starts) {
   const auto at =
       to_lane_address(starts, [this](const std::string &name) { return definition(name); });
@@ -339,43 +333,7 @@ Value *FunctionEmitter::load_transposed(const LoadNode &load, const Expr &starts
     rows.push_back(load_dense(one, next, nullptr));
     next.base.add(at->stride);
   }
-  std::vector<int> low, high;
-  for (int lane = 0; lane < n; lane++) {
-    low.push_back(lane / 2 + lane % 2 * n);
-    high.push_back(low.back() + n / 2);
-  }
-  for (int round = 1; round < n; round *= 2) {
-    std::vector<Value *> merged;
-    for (size_t i = 0; i < rows.size() / 2; i++) {
-      Value *a = rows[i], *b = rows[i + rows.size() / 2];
-      merged.push_back(builder_.CreateShuffleVector(a, b, low));
-      merged.push_back(builder_.CreateShuffleVector(a, b, high));
-    }
-    rows = std::move(merged);
-  }
-  return concatenate(rows);
-}
-
-// Bytes and halves of one vector in any order are one instruction of processors that have it. LLVM
-// takes a dozen for columns of rows, whose stores it knows, unless it cannot see the order.
-Value *FunctionEmitter::permuted(Value *v, const std::vector<int> &order) {
-  const auto *type = llvm::cast<llvm::FixedVectorType>(v->getType());
-  const unsigned bits = type->getScalarSizeInBits(), lanes = type->getNumElements();
-  constexpr unsigned kVector = 512;
-  const bool has_it = type->getElementType()->isIntegerTy() && (bits == 8 || bits == 16) &&
-                      bits * lanes == kVector && order.size() == lanes &&
-                      module_.target.has_feature(Target::AVX512_Cannonlake);
-  if (!has_it) return builder_.CreateShuffleVector(v, order);
-  std::vector<llvm::Constant *> at;
-  for (const int lane : order) at.push_back(builder_.getIntN(bits, static_cast<uint64_t>(lane)));
-  auto *hide = llvm::InlineAsm::get(llvm::FunctionType::get(v->getType(), {v->getType()}, false),
-                                    "", "=v,0", false);
-  auto *hidden = builder_.CreateCall(hide, {llvm::ConstantVector::get(at)});
-  hidden->setDoesNotAccessMemory();
-  hidden->setDoesNotThrow();
-  return builder_.CreateIntrinsic(bits == 8 ? llvm::Intrinsic::x86_avx512_permvar_qi_512
-                                            : llvm::Intrinsic::x86_avx512_permvar_hi_512,
-                                  {}, {v, hidden});
+  return interleaved(rows);
 }
 
 Value *FunctionEmitter::load_lanes(const LoadNode &load, const LaneAddress &at) {

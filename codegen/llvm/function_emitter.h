@@ -56,6 +56,7 @@ class FunctionEmitter {
   Value *emit_let(const LetNode &let, bool wide);
   Value *emit_ramp(const Expr &e);
   Value *emit_shuffle(const ShuffleNode &s);
+  Value *interleaved(const std::vector<Value *> &vectors);
   Value *splat(Value *scalar, int lanes);
   Value *concatenate(const std::vector<Value *> &parts);
   void bind_symbol(const std::string &name, const Expr &value);

@@ -60,6 +60,44 @@ TEST_P(VectorAccess, strides_side_by_side) {
   }
 }
 
+// Vectors of all lengths, in turn lane by lane, densely and as rows with gaps between.
+TEST_P(VectorAccess, interleaved) {
+  const Type t = GetParam();
+  const std::string name = t.to_string();
+  Target avx2 = get_host_target();
+  avx2 = Target(avx2.os, avx2.arch, avx2.bits, {Target::SSE41, Target::AVX, Target::AVX2});
+  std::vector<Target> targets = {get_host_target()};
+  if (get_host_target().has_feature(Target::AVX2)) targets.push_back(avx2);
+  for (int vectors : {2, 3, 4, 8, 16}) {
+    for (int lanes : {2, 3, 4, 6, 8, 16, 24}) {
+      const std::string v = std::to_string(vectors), n = std::to_string(lanes);
+      const std::string gap = std::to_string(vectors + 3);
+      std::string operands, order;
+      for (int i = 0; i < vectors; i++) {
+        operands +=
+            (i ? ", " : "") + ("in[ramp(" + std::to_string(i * lanes)) + "i64, 1i64, " + n + ")]";
+      }
+      for (int lane = 0; lane < lanes; lane++) {
+        for (int i = 0; i < vectors; i++) {
+          order += (order.empty() ? "" : ", ") + std::to_string(i * lanes + lane);
+        }
+      }
+      const std::string value = "shuffle({" + operands + "}, {" + order + "})";
+      for (const Target &target : targets) {
+        RunBuffer in(t, {vectors * lanes}), dense(t, {vectors * lanes});
+        RunBuffer rows(t, {(vectors + 3) * lanes});
+        fill(in, 3);
+        expect_same("func f(in: input " + name + "[1], dense: output " + name +
+                        "[1], rows: output " + name + "[1]) {\n  dense[ramp(0i64, 1i64, " +
+                        std::to_string(vectors * lanes) + ")] = " + value +
+                        "\n  rows[ramp(ramp(0i64, 1i64, " + v + "), broadcast(" + gap + "i64, " +
+                        v + "), " + n + ")] = " + value + "\n}\n",
+                    {{"in", &in}, {"dense", &dense}, {"rows", &rows}}, target);
+      }
+    }
+  }
+}
+
 TEST_P(VectorAccess, masks) {
   const Type t = GetParam();
   const std::string name = t.to_string();

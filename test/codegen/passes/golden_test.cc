@@ -140,6 +140,11 @@ TEST(PassGolden, UnrollLoops) {
   check_golden("unroll_loops", IrLevel::MultiDimensional, IrLevel::MultiDimensional, unroll_loops);
 }
 
+TEST(PassGolden, UnrollStores) {
+  check_golden("unroll_stores", IrLevel::Flat, IrLevel::Emittable,
+               [](const Function &f) { return simplified(unroll_loops(f)); });
+}
+
 TEST(PassGolden, FenceStreams) {
   check_golden("fence_streams", IrLevel::Emittable, IrLevel::Emittable, [](const Function &f) {
     const Function arm = fence_streams(f, Target("arm-64-linux"));
