@@ -28,7 +28,6 @@ struct EditStamp {
   std::vector<FuncEdits> funcs;
   std::vector<ParamEdits> params;
   size_t requirements = 0;
-  std::string target;
 };
 
 struct Compilation {

@@ -8,7 +8,7 @@ namespace polyhalite {
 
 namespace {
 
-EditStamp stamp_of(const FrozenPipeline &frozen, const Target &target) {
+EditStamp stamp_of(const FrozenPipeline &frozen) {
   EditStamp stamp;
   auto add_param = [&](const std::shared_ptr<ParameterContents> &p) {
     stamp.params.push_back({p, p->edits, p->directives.size()});
@@ -20,11 +20,10 @@ EditStamp stamp_of(const FrozenPipeline &frozen, const Target &target) {
     }
   }
   for (const auto &p : frozen.bindings) add_param(p);
-  stamp.target = target.to_string();
   return stamp;
 }
 
-bool is_current(const EditStamp &stamp, const Target &target) {
+bool is_current(const EditStamp &stamp) {
   for (const EditStamp::FuncEdits &f : stamp.funcs) {
     if (f.func->updates.size() != f.updates || f.func->directives.size() != f.directives ||
         f.func->output_params.size() != f.output_params) {
@@ -34,7 +33,7 @@ bool is_current(const EditStamp &stamp, const Target &target) {
   for (const EditStamp::ParamEdits &p : stamp.params) {
     if (p.param->edits != p.edits || p.param->directives.size() != p.directives) return false;
   }
-  return stamp.target == target.to_string();
+  return true;
 }
 
 }  // namespace
@@ -72,13 +71,13 @@ std::shared_ptr<const Compilation> compile_in_process(PipelineContents &p, Targe
   std::lock_guard<std::mutex> lock(p.mutex);
   if (target == Target()) target = p.last ? p.last->target : get_jit_target_from_environment();
   target.set_feature(Target::JIT);
-  if (p.last && p.last->stamp.requirements == p.requirements.size() &&
-      is_current(p.last->stamp, target)) {
+  if (p.last && p.last->target == target && p.last->stamp.requirements == p.requirements.size() &&
+      is_current(p.last->stamp)) {
     return p.last;
   }
   auto c = std::make_shared<Compilation>();
   c->frozen = freeze_pipeline(p);
-  c->stamp = stamp_of(c->frozen, target);
+  c->stamp = stamp_of(c->frozen);
   c->target = target;
   warn_of_schedules(c->frozen);
   c->stamp.requirements = p.requirements.size();
