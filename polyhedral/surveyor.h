@@ -26,6 +26,7 @@ struct ReadSite {
   std::string callee;
   std::vector<Expr> args;
   std::vector<bool> by_value;  // per argument: its bounds rest on floats or on values of Funcs
+  std::vector<int64_t> room;   // per argument: so many cells more than one its steps reach over
   Expr where;                  // its value is used there only; null: always
 };
 
@@ -99,6 +100,12 @@ class Surveyor {
   /// Does an index need what is known of values, floats among them, to be bounded well? Then
   /// accesses are held inside the box, `bound` being its interval by the form alone.
   static bool needs_values(const Expr &index, const Interval &bound);
+  /// Of what a stage has been found to read by value.
+  void ask_for_room(const StageId &s, size_t first_read, size_t first_held);
+  static void take_steps(const StageSurvey &of, HeldIndex &held);
+  /// In the box of a Func or an image, over what is known at `scope`.
+  void make_room(const std::string &callee, int scope, std::vector<Interval> &box);
+  void forget_room(const std::string &callee, size_t dimension);
   /// Fields of buffers that constraints fix are constants.
   static Expr constrained(const Expr &e);
   /// A field of the buffer of an output.

@@ -223,7 +223,9 @@ void Surveyor::survey_stage(const StageId &s) {
     out.guards.push_back({in_loops(out, condition), stage.where});
   }
   if (!nest.loops.empty() && is_skewed(nest.loops.back())) bound_loops(s, out);
+  const size_t first_read = reads_.size(), first_held = out.held.size();
   record_reads(s);
+  ask_for_room(s, first_read, first_held);
 }
 
 Expr Surveyor::canonical(const Expr &e) { return to_expr(to_linear(strip_hints(e))); }
@@ -544,7 +546,7 @@ void Surveyor::record_reads(const StageId &s) {
   Bounder at_root = bounder_at(&s, kRoot);
   auto record = [&](const CallNode &c, const Expr &where) {
     if (c.kind == CallKind::Func && c.name == tree_.func(s).name) return;
-    ReadSite site{s, c.name, {}, {}, where};
+    ReadSite site{s, c.name, {}, {}, {}, where};
     for (size_t d = 0; d < c.args.size(); d++) {
       Expr a = constrained(strip_hints(c.args[d]));
       const Interval bound = at_root(a);
@@ -552,7 +554,7 @@ void Surveyor::record_reads(const StageId &s) {
       const bool open = !bound.min.defined() || !bound.max.defined();
       const bool by_value = needs_values(a, bound) || (open && has_given_bounds(c.name, d));
       if (by_value) {
-        out_.stages[s.func][s.stage].held.push_back({c.name, d, c.args[d]});
+        out_.stages[s.func][s.stage].held.push_back({c.name, d, c.args[d], {}, {}});
         a = with_strict_floats(a);
       }
       site.args.push_back(std::move(a));

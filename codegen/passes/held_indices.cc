@@ -2,11 +2,19 @@
 
 #include <algorithm>
 
+#include "lang/simplify/simplify.h"
+
 namespace polyhalite {
 
 HeldIndices::HeldIndices(const LoopTree &tree, const Survey &survey, const StageId &s)
     : tree_(tree), survey_(survey), held_(survey.stages[s.func][s.stage].held) {
-  for (HeldIndex &h : held_) h.index = substitute(survey.stages[s.func][s.stage].dims, h.index);
+  const auto &dims = survey.stages[s.func][s.stage].dims;
+  for (HeldIndex &h : held_) h.index = substitute(dims, h.index);
+  for (HeldIndex &h : held_) {
+    if (!h.steps.defined()) continue;
+    h.steps = substitute(dims, h.steps);
+    h.rest = rewrite(substitute(dims, h.rest));
+  }
 }
 
 void HeldIndices::hold(const std::string &callee, std::vector<Expr> &indices,
@@ -20,7 +28,14 @@ void HeldIndices::hold(const std::string &callee, std::vector<Expr> &indices,
     const Box &box = found != survey_.inputs.end()
                          ? found->second
                          : survey_.funcs[tree_.algorithm.index_of(callee)].needed;
-    indices[d] = make_binary(Op::Max, make_binary(Op::Min, indices[d], box[d].max), box[d].min);
+    const auto held = [&](const Expr &e, int64_t least, int64_t most) {
+      const Expr last = make_binary(Op::Sub, box[d].max, make_int(Int(32), most));
+      const Expr first = make_binary(Op::Sub, box[d].min, make_int(Int(32), least));
+      return simplify(make_binary(Op::Max, make_binary(Op::Min, e, last), first));
+    };
+    indices[d] = h->steps.defined()
+                     ? make_binary(Op::Add, h->steps, held(h->rest, h->least, h->most))
+                     : held(indices[d], 0, 0);
   }
 }
 

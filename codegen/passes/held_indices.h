@@ -1,6 +1,7 @@
 // Indices whose bounds rest on values stay inside of what is there.
 //
-//   in(cast<int>(f(x)))  ->  in(max(min(cast<int>(f(x)), box.max), box.min))
+//   in(cast<int>(f(x)))      ->  in(max(min(cast<int>(f(x)), box.max), box.min))
+//   in(r + cast<int>(f(x)))  ->  in(r + max(min(cast<int>(f(x)), box.max - 3), box.min)), r<4
 #pragma once
 
 #include <string>

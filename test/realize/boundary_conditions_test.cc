@@ -1,13 +1,9 @@
 // Boundary conditions, against what each says about a row of values.
 #include <gtest/gtest.h>
-#include <unistd.h>
-
-#include <cstdio>
-#include <fstream>
-#include <iterator>
 
 #include "lang/messages.h"
 #include "polyhalite/polyhalite.h"
+#include "support/lowered_text.h"
 
 namespace polyhalite::boundary_conditions_test {
 namespace {
@@ -116,12 +112,8 @@ TEST(BoundaryConditions, RowsAreReadInOrderBetweenTheirEdges) {
     Func g("g");
     g(x, y) = f(x - 1, y - 1) + f(x + 1, y + 1);
     g.vectorize(x, 4);
-    const std::string file = testing::TempDir() + "/ph_rows_" + std::to_string(getpid());
-    g.compile_to_lowered_stmt(file, {in}, Text);
-    std::ifstream stream(file);
-    const std::string text(std::istreambuf_iterator<char>(stream), {});
+    const std::string text = lowered_text(g, {in});
     EXPECT_NE(text.find("] = in[ramp("), std::string::npos) << f.name() << "\n" << text;
-    std::remove(file.c_str());
   }
 }
 

@@ -7,6 +7,7 @@
 
 #include "lang/messages.h"
 #include "polyhalite/polyhalite.h"
+#include "support/lowered_text.h"
 
 namespace {
 int calls = 0;
@@ -318,6 +319,59 @@ TEST_F(Values, NoNumberLeadsOutOfMemory) {
   EXPECT_EQ(out(1), 11);
   EXPECT_EQ(out(7), 13);
   EXPECT_TRUE(out(3) >= 10 && out(3) <= 13);
+}
+
+// What loops and taps add to one value is held once, by the value: f(r + max(min(v, ...), ...)).
+TEST_F(Values, StepsAroundOneValueAreHeldByIt) {
+  Param<float> scale("scale");
+  ImageParam in(Int(32), 1, "in");
+  RDom r(0, 4, "r");
+  const Expr at = clamp(cast<int>(ceil(x * scale)), in.dim(0).min(), in.dim(0).max() - 5);
+  f(x) = in(x) * 3;
+  g(x) = in(at) + in(at + 2) + sum(f(at + r + 2), "total");
+  Var xo("xo");
+  g.split(x, xo, x, 8, TailStrategy::GuardWithIf);
+  f.compute_at(g, xo);
+  Buffer<int> data(40);
+  for (int i = 0; i < 40; i++) data(i) = i * i;
+  in.set(data);
+  for (const float s : {0.0f, 0.25f, 1.0f, 3.5f, -1.0f}) {
+    scale.set(s);
+    Buffer<int> out = g.realize({29});
+    for (int i = 0; i < 29; i++) {
+      const float v = std::ceil(static_cast<float>(i) * s);
+      const int a = v >= 34 ? 34 : v <= 0 ? 0 : static_cast<int>(v);
+      int expected = a * a + (a + 2) * (a + 2);
+      for (int k = 2; k < 6; k++) expected += 3 * (a + k) * (a + k);
+      ASSERT_EQ(out(i), expected) << i << " at scale " << s;
+    }
+  }
+  scale.set(std::nanf(""));
+  EXPECT_NE(message_of([&] { g.realize({29}); }).find("no number"), std::string::npos);
+  const std::string text = lowered_text(g, {in, scale});
+  EXPECT_NE(text.find("f[int64(total.s1.r) + int64(max(f.read_lo.0, min(f.hi.0,"),
+            std::string::npos)
+      << text;
+}
+
+// Nothing makes room in a box that is given: each index is held in it.
+TEST_F(Values, StepsStayInsideOfGivenBounds) {
+  Param<float> scale("scale");
+  Param<int> last("last");
+  RDom r(0, 6, "r");
+  f(x) = x + 10;
+  g(x) = sum(f(clamp(cast<int>(x * scale), 0, last) + r), "total");
+  f.compute_root().bound(x, 0, 15);
+  scale.set(2.5f);
+  last.set(9);
+  Buffer<int> out = g.realize({9});
+  for (int i = 0; i < 9; i++) {
+    int expected = 0;
+    for (int k = 0; k < 6; k++) expected += std::min(i * 5 / 2, 9) + k + 10;
+    ASSERT_EQ(out(i), expected) << i;
+  }
+  const std::string text = lowered_text(g, {scale, last});
+  EXPECT_NE(text.find("f[int64(min(total.s1.r + max(min(last, "), std::string::npos) << text;
 }
 
 TEST_F(Values, ConstraintsOnBuffersAreConstants) {
