@@ -62,8 +62,7 @@ struct HeldIndex {
   Expr index;  // as the definition has it
   /// Where the box is sure to have room for them: what is added to the part that rests on values,
   /// and between what that lies, in all accesses around one such part. Else `steps` is null.
-  Expr steps, rest;
-  int64_t least = 0, most = 0;
+  Expr steps, rest, least, most;
 };
 
 struct StageSurvey {

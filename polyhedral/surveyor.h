@@ -26,7 +26,7 @@ struct ReadSite {
   std::string callee;
   std::vector<Expr> args;
   std::vector<bool> by_value;  // per argument: its bounds rest on floats or on values of Funcs
-  std::vector<int64_t> room;   // per argument: so many cells more than one its steps reach over
+  std::vector<Expr> room;      // per argument: so many cells more than one its steps reach over
   Expr where;                  // its value is used there only; null: always
 };
 
@@ -102,7 +102,7 @@ class Surveyor {
   static bool needs_values(const Expr &index, const Interval &bound);
   /// Of what a stage has been found to read by value.
   void ask_for_room(const StageId &s, size_t first_read, size_t first_held);
-  static void take_steps(const StageSurvey &of, HeldIndex &held);
+  void take_steps(const StageSurvey &of, HeldIndex &held) const;
   /// In the box of a Func or an image, over what is known at `scope`.
   void make_room(const std::string &callee, int scope, std::vector<Interval> &box);
   void forget_room(const std::string &callee, size_t dimension);

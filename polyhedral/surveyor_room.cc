@@ -9,27 +9,32 @@
 
 namespace polyhalite {
 
-// An index is what its loops add, which is constants, to a rest, which values decide.
-void Surveyor::take_steps(const StageSurvey &of, HeldIndex &held) {
+// An index is what its loops add, between ends that scalars give, to a rest, which values decide.
+void Surveyor::take_steps(const StageSurvey &of, HeldIndex &held) const {
   Linear rest = to_linear(strip_hints(held.index)), steps;
-  steps.constant = held.least = held.most = std::exchange(rest.constant, 0);
+  steps.constant = std::exchange(rest.constant, 0);
+  held.least = held.most = make_int(Int(32), steps.constant);
   for (auto term = rest.terms.begin(); term != rest.terms.end();) {
     const auto &[atom, factor] = *term;
     const VariableNode *v = as_variable(atom);
     const auto range = v ? of.ranges.find(v->name) : of.ranges.end();
-    const auto min =
-        range != of.ranges.end() ? constant(simplify(range->second.min)) : std::nullopt;
-    const auto max =
-        range != of.ranges.end() ? constant(simplify(range->second.max)) : std::nullopt;
-    if (!min || !max || *min > *max) {
+    const bool same_everywhere = range != of.ranges.end() &&
+                                 innermost_owner(range->second.min) == kRoot &&
+                                 innermost_owner(range->second.max) == kRoot;
+    if (!same_everywhere) {
       ++term;
       continue;
     }
-    held.least += factor * (factor > 0 ? *min : *max);
-    held.most += factor * (factor > 0 ? *max : *min);
+    const Expr k = make_int(Int(32), factor);
+    const Expr low = make_binary(Op::Mul, range->second.min, k);
+    const Expr high = make_binary(Op::Mul, range->second.max, k);
+    held.least = sum(held.least, factor > 0 ? low : high);
+    held.most = sum(held.most, factor > 0 ? high : low);
     steps.terms[atom] = factor;
     term = rest.terms.erase(term);
   }
+  held.least = simplify(held.least);
+  held.most = simplify(held.most);
   held.steps = to_expr(steps);
   held.rest = to_expr(rest);
 }
@@ -37,8 +42,7 @@ void Surveyor::take_steps(const StageSurvey &of, HeldIndex &held) {
 // The boxes get room for all that is read around one value, which is then held once.
 void Surveyor::ask_for_room(const StageId &s, size_t first_read, size_t first_held) {
   StageSurvey &out = out_.stages[s.func][s.stage];
-  const std::vector<HeldIndex>::iterator begin =
-      out.held.begin() + static_cast<std::ptrdiff_t>(first_held);
+  const auto begin = out.held.begin() + static_cast<std::ptrdiff_t>(first_held);
   for (auto h = begin; h != out.held.end(); ++h) {
     take_steps(out, *h);
     for (auto other = begin; other != h; ++other) {
@@ -46,16 +50,22 @@ void Surveyor::ask_for_room(const StageId &s, size_t first_read, size_t first_he
           !equal(other->rest, h->rest)) {
         continue;
       }
-      other->least = h->least = std::min(other->least, h->least);
-      other->most = h->most = std::max(other->most, h->most);
+      other->least = h->least = simplify(smaller(other->least, h->least));
+      other->most = h->most = simplify(larger(other->most, h->most));
     }
   }
   auto h = begin;
   for (size_t i = first_read; i < reads_.size(); i++) {
     for (const bool by_value : reads_[i].by_value) {
-      reads_[i].room.push_back(by_value ? h->most - h->least : 0);
-      if (by_value && h->most == h->least) h->steps = Expr();
-      if (by_value) ++h;
+      reads_[i].room.emplace_back();
+      if (!by_value) continue;
+      const Expr room = simplify(difference(h->most, h->least));
+      if (constant(room) == 0) {
+        h->steps = Expr();
+      } else {
+        reads_[i].room.back() = room;
+      }
+      ++h;
     }
   }
 }
@@ -63,16 +73,17 @@ void Surveyor::ask_for_room(const StageId &s, size_t first_read, size_t first_he
 void Surveyor::make_room(const std::string &callee, int scope, std::vector<Interval> &box) {
   const int f = tree_.algorithm.index_of(callee);
   for (size_t d = 0; d < box.size(); d++) {
-    int64_t room = 0;
+    Expr room;
     for (const ReadSite &r : reads_) {
-      if (r.callee == callee) room = std::max(room, r.room[d]);
+      if (r.callee != callee || !r.room[d].defined()) continue;
+      room = room.defined() ? larger(room, r.room[d]) : r.room[d];
     }
-    if (room == 0 || !box[d].min.defined() || !box[d].max.defined()) continue;
+    if (!room.defined() || !box[d].min.defined() || !box[d].max.defined()) continue;
     const bool given = std::any_of(tree_.bounds.begin(), tree_.bounds.end(), [&](const auto &b) {
       return b.func == f && static_cast<size_t>(b.dimension) == d;
     });
-    const auto width = constant_difference(box[d].max, box[d].min);
-    if (width && *width >= room && !given) continue;
+    const auto width = constant_difference(box[d].max, box[d].min), least = constant(room);
+    if (width && least && *width >= *least && !given) continue;
     if (width || given) {
       forget_room(callee, d);
       continue;

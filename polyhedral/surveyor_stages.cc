@@ -554,7 +554,7 @@ void Surveyor::record_reads(const StageId &s) {
       const bool open = !bound.min.defined() || !bound.max.defined();
       const bool by_value = needs_values(a, bound) || (open && has_given_bounds(c.name, d));
       if (by_value) {
-        out_.stages[s.func][s.stage].held.push_back({c.name, d, c.args[d], {}, {}});
+        out_.stages[s.func][s.stage].held.push_back({c.name, d, c.args[d], {}, {}, {}, {}});
         a = with_strict_floats(a);
       }
       site.args.push_back(std::move(a));

@@ -82,7 +82,7 @@ Surveyor::OwnCells Surveyor::own_cells(const StageId &s, const std::vector<Inter
         const bool known = std::any_of(held.begin(), held.end(), [&](const HeldIndex &h) {
           return h.callee == def.name && h.dimension == d && equal(h.index, cell[d]);
         });
-        if (!known) held.push_back({def.name, d, cell[d], {}, {}});
+        if (!known) held.push_back({def.name, d, cell[d], {}, {}, {}, {}});
       }
       if (!i.min.defined() || !i.max.defined()) {
         user_error("update " + std::to_string(s.stage - 1) + " of '" + def.name +

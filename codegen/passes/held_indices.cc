@@ -28,14 +28,16 @@ void HeldIndices::hold(const std::string &callee, std::vector<Expr> &indices,
     const Box &box = found != survey_.inputs.end()
                          ? found->second
                          : survey_.funcs[tree_.algorithm.index_of(callee)].needed;
-    const auto held = [&](const Expr &e, int64_t least, int64_t most) {
-      const Expr last = make_binary(Op::Sub, box[d].max, make_int(Int(32), most));
-      const Expr first = make_binary(Op::Sub, box[d].min, make_int(Int(32), least));
-      return simplify(make_binary(Op::Max, make_binary(Op::Min, e, last), first));
+    const auto held = [](const Expr &e, const Expr &min, const Expr &max) {
+      return make_binary(Op::Max, make_binary(Op::Min, e, max), min);
     };
-    indices[d] = h->steps.defined()
-                     ? make_binary(Op::Add, h->steps, held(h->rest, h->least, h->most))
-                     : held(indices[d], 0, 0);
+    if (!h->steps.defined()) {
+      indices[d] = held(indices[d], box[d].min, box[d].max);
+      continue;
+    }
+    const Expr min = make_binary(Op::Sub, box[d].min, h->least);
+    const Expr max = make_binary(Op::Sub, box[d].max, h->most);
+    indices[d] = make_binary(Op::Add, h->steps, held(h->rest, simplify(min), simplify(max)));
   }
 }
 

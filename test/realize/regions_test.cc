@@ -354,6 +354,34 @@ TEST_F(Values, StepsAroundOneValueAreHeldByIt) {
       << text;
 }
 
+// As many steps as scalars say.
+TEST_F(Values, StepsOfScalarsAreHeldByTheValue) {
+  Param<float> scale("scale");
+  Param<int> taps("taps");
+  ImageParam in(Int(32), 1, "in");
+  RDom r(0, taps, "r");
+  const Expr at = clamp(cast<int>(ceil(x * scale)), in.dim(0).min(), in.dim(0).max() + 1 - taps);
+  g(x) = sum(in(at + r), "total");
+  Buffer<int> data(40);
+  for (int i = 0; i < 40; i++) data(i) = i * i;
+  in.set(data);
+  for (const int n : {0, 1, 5, 40}) {
+    taps.set(n);
+    scale.set(1.5f);
+    Buffer<int> out = g.realize({29});
+    for (int i = 0; i < 29; i++) {
+      const int first = std::max(0, std::min((i * 3 + 1) / 2, 40 - n));
+      int expected = 0;
+      for (int k = 0; k < n; k++) expected += (first + k) * (first + k);
+      ASSERT_EQ(out(i), expected) << i << " of " << n;
+    }
+  }
+  taps.set(41);
+  EXPECT_NE(message_of([&] { g.realize({29}); }).find("'in'"), std::string::npos);
+  const std::string text = lowered_text(g, {in, scale, taps});
+  EXPECT_NE(text.find("in[int64(total.s1.r) + int64(max("), std::string::npos) << text;
+}
+
 // Nothing makes room in a box that is given: each index is held in it.
 TEST_F(Values, StepsStayInsideOfGivenBounds) {
   Param<float> scale("scale");
