@@ -158,6 +158,12 @@ Expr saturating_cast(Type t, Expr e) {
     const double end = t.is_uint() ? 2.0 * static_cast<double>(uint64_t{1} << (t.bits() - 1))
                                    : static_cast<double>(uint64_t{1} << (t.bits() - 1));
     const Expr high = make_float(wide, end), low = make_float(wide, t.is_int() ? -end : 0);
+    // Where they hold its largest number too, a max and a min are enough, which a NaN passes as 0.
+    if (t.bits() < (wide.bits() == 64 ? 53 : 24)) {
+      Expr number = e;
+      if (t.is_int()) number = select(e == e, e, make_zero(wide));
+      return cast(t, min(select(number > low, number, low), make_float(wide, end - 1)));
+    }
     const Expr inside = select(e > low && e < high, e, make_zero(wide));
     return select(e >= high, t.max(), select(e <= low, t.min(), cast(t, inside)));
   }
