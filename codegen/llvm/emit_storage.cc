@@ -25,7 +25,7 @@ constexpr uint64_t kStackAlignment = 64;
 constexpr uint64_t kHeapAlignment = 32;
 // Of a task's frame: what an allocation may have, and how many may.
 constexpr uint64_t kFrameBytes = 4096;
-constexpr int kMostFrames = 8;
+constexpr int kMostFrames = 16;
 
 }  // namespace
 
@@ -64,8 +64,8 @@ void FunctionEmitter::emit_allocate(const StmtNode &s) {
 // The profiler is told of all that Funcs have.
 llvm::AllocaInst *FunctionEmitter::frame_for(const StmtNode &s) {
   int64_t elements = 0;
-  if (!is_task_ || profile_ || s.home != Home::Auto || is_const_int(s.args[0], &elements))
-    return nullptr;
+  const bool may = s.home == Home::Auto || s.home == Home::Shared;
+  if (!is_task_ || profile_ || !may || is_const_int(s.args[0], &elements)) return nullptr;
   if (frames_ == kMostFrames) return nullptr;
   frames_++;
   llvm::IRBuilder<> entry = entry_builder();
@@ -81,7 +81,7 @@ Value *FunctionEmitter::emit_framed(const StmtNode &s, Value *bytes, llvm::Alloc
   builder_.CreateCondBr(builder_.CreateICmpULE(bytes, builder_.getInt64(kFrameBytes)), ready,
                         large);
   builder_.SetInsertPoint(large);
-  Value *asked = emit_malloc(s, bytes);
+  Value *asked = s.home == Home::Shared ? emit_shared(s, bytes) : emit_malloc(s, bytes);
   llvm::BasicBlock *after = builder_.GetInsertBlock();
   builder_.CreateBr(ready);
   builder_.SetInsertPoint(ready);

@@ -13,7 +13,7 @@ namespace {
 
 constexpr const char *kPasses =
     "function(sroa,early-cse<memssa>,instcombine<no-verify-fixpoint>,simplifycfg,loop-mssa(licm),"
-    "gvn,dse,instcombine<no-verify-fixpoint>,"
+    "gvn,loop-load-elim,dse,instcombine<no-verify-fixpoint>,"
     "simplifycfg)";
 
 }  // namespace

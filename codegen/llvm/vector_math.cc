@@ -263,9 +263,32 @@ Value *VectorMath::wide_rest(Value *x, Value *turns) {
   return b_.CreateFPTrunc(rest, x->getType());
 }
 
+// A single number may wait for another's sine: one within a quarter of a turn goes on without the
+// turns, of which there are none to take off, to the same bits.
 Value *VectorMath::sine(Value *x, bool cosine) {
-  Value *r = sine_of(quarter_turns(x, true), cosine);
-  return cosine ? r : select(b_.CreateFCmpOEQ(x, f(x, 0)), x, r);  // sin(-0) is -0
+  const auto of = [&](const Octant &o) {
+    Value *r = sine_of(o, cosine);
+    return cosine ? r : select(b_.CreateFCmpOEQ(x, f(x, 0)), x, r);  // sin(-0) is -0
+  };
+  if (x->getType()->isVectorTy()) return of(quarter_turns(x, true));
+  constexpr double kWithinAQuarter = 0.75;  // of pi/4 = 0.785
+  llvm::Function *function = b_.GetInsertBlock()->getParent();
+  const auto block = [&](const char *name) {
+    return llvm::BasicBlock::Create(b_.getContext(), name, function);
+  };
+  llvm::BasicBlock *near = block("near"), *far = block("far"), *done = block("sine");
+  b_.CreateCondBr(b_.CreateFCmpOLT(magnitude(x), f(x, kWithinAQuarter)), near, far);
+  b_.SetInsertPoint(near);
+  Value *of_near = of({b_.getInt32(0), x});
+  b_.CreateBr(done);
+  b_.SetInsertPoint(far);
+  Value *of_far = of(quarter_turns(x, true));
+  b_.CreateBr(done);
+  b_.SetInsertPoint(done);
+  llvm::PHINode *result = b_.CreatePHI(x->getType(), 2);
+  result->addIncoming(of_near, near);
+  result->addIncoming(of_far, far);
+  return result;
 }
 
 Value *VectorMath::sine_of(const Octant &o, bool cosine) {

@@ -176,10 +176,13 @@ TEST_F(Memory, runs_out_and_is_given_back) {
   EXPECT_EQ(out.as<float>()[7], 1.0f);
 }
 
+// Without a word, and where the stack was asked for.
 TEST_F(Memory, small_rows_of_tasks_lie_in_their_frames) {
-  const JitCode jit(parse_function(R"(func f(out: output float32[1]) {
+  for (const std::string home : {"", " shared"}) {
+    const JitCode jit(parse_function(R"(func f(out: output float32[1]) {
   for y in (0, 8) parallel {
-    allocate b: float32[int64(out.extent.0)*16i64]
+    allocate b: float32[int64(out.extent.0)*16i64])" +
+                                     home + R"(
     for x in (0, out.extent.0) {
       b[int64(x)*16i64] = float32(y)
     }
@@ -190,22 +193,23 @@ TEST_F(Memory, small_rows_of_tasks_lie_in_their_frames) {
   }
 }
 )"),
-                    get_host_target());
-  // 64 rows of 16 floats are the largest that a frame has.
-  for (const auto &[extent, asked] : {std::pair{64, 8}, std::pair{65, 16}}) {
-    RunBuffer out(Float(32), {extent});
+                      get_host_target());
+    // 64 rows of 16 floats are the largest that a frame has.
+    for (const auto &[extent, asked] : {std::pair{64, 8}, std::pair{65, 16}}) {
+      RunBuffer out(Float(32), {extent});
+      std::string text;
+      blocks_left = 1000;
+      ASSERT_EQ(jit.call({out.prepare()}, &text), 0) << text;
+      EXPECT_EQ(1000 - blocks_left, asked);
+      EXPECT_EQ(live_blocks, 0);
+      EXPECT_EQ(out.as<float>()[7], 7.0f);
+    }
+    // On the way out of a failing task, too.
+    RunBuffer out(Float(32), {63});
     std::string text;
-    blocks_left = 1000;
-    ASSERT_EQ(jit.call({out.prepare()}, &text), 0) << text;
-    EXPECT_EQ(1000 - blocks_left, asked);
+    EXPECT_EQ(jit.call({out.prepare()}, &text), polyhalite_error_code_host_is_null);
     EXPECT_EQ(live_blocks, 0);
-    EXPECT_EQ(out.as<float>()[7], 7.0f);
   }
-  // On the way out of a failing task, too.
-  RunBuffer out(Float(32), {63});
-  std::string text;
-  EXPECT_EQ(jit.call({out.prepare()}, &text), polyhalite_error_code_host_is_null);
-  EXPECT_EQ(live_blocks, 0);
 }
 
 TEST_F(Memory, regions_of_negative_size_are_empty) {
