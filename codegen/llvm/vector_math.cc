@@ -241,14 +241,13 @@ Value *VectorMath::pow(Value *x, Value *y) {
 }
 
 // x = n*pi/2 + rest, |rest| <= pi/4.
-VectorMath::Octant VectorMath::quarter_turns(Value *x, bool precise) {
+VectorMath::Octant VectorMath::quarter_turns(Value *x) {
   Value *shifted = fused(x, f(x, 0.63661977236758134), f(x, kRoundingTerm));
   Value *n = b_.CreateFSub(shifted, f(x, kRoundingTerm));
   if (!fused_) return {ints(shifted), wide_rest(x, n)};
   Value *rest = fused(n, f(x, -kHalfPi32First), x);
   rest = fused(n, f(x, -kHalfPi32Second), rest);
-  if (precise) rest = fused(n, f(x, -kHalfPi32Third), rest);
-  return {ints(shifted), rest};
+  return {ints(shifted), fused(n, f(x, -kHalfPi32Third), rest)};
 }
 
 // x - n*pi/2 where products are rounded.
@@ -270,7 +269,7 @@ Value *VectorMath::sine(Value *x, bool cosine) {
     Value *r = sine_of(o, cosine);
     return cosine ? r : select(b_.CreateFCmpOEQ(x, f(x, 0)), x, r);  // sin(-0) is -0
   };
-  if (x->getType()->isVectorTy()) return of(quarter_turns(x, true));
+  if (x->getType()->isVectorTy()) return of(quarter_turns(x));
   constexpr double kWithinAQuarter = 0.75;  // of pi/4 = 0.785
   llvm::Function *function = b_.GetInsertBlock()->getParent();
   const auto block = [&](const char *name) {
@@ -282,7 +281,7 @@ Value *VectorMath::sine(Value *x, bool cosine) {
   Value *of_near = of({b_.getInt32(0), x});
   b_.CreateBr(done);
   b_.SetInsertPoint(far);
-  Value *of_far = of(quarter_turns(x, true));
+  Value *of_far = of(quarter_turns(x));
   b_.CreateBr(done);
   b_.SetInsertPoint(done);
   llvm::PHINode *result = b_.CreatePHI(x->getType(), 2);
@@ -305,7 +304,7 @@ Value *VectorMath::sine_of(const Octant &o, bool cosine) {
 }
 
 Value *VectorMath::tan(Value *x) {
-  Value *r = tan_of(quarter_turns(x, true));
+  Value *r = tan_of(quarter_turns(x));
   return select(b_.CreateFCmpOEQ(x, f(x, 0)), x, r);  // tan(-0) is -0
 }
 
@@ -503,17 +502,22 @@ Value *VectorMath::fast_log(Value *x) {
   return fused(p, m, b_.CreateFMul(e, f(x, 0.69314718055994531)));
 }
 
+// x = m*pi + rest, |rest| <= pi/2, where m is whole, of cosines half more: sines of odd turns are
+// those of the rest with the other sign.
 Value *VectorMath::fast_sine(Value *x, bool cosine) {
-  const Octant o = quarter_turns(x, false);
-  Value *z = b_.CreateFMul(o.rest, o.rest);
-  Value *s = polynomial(z, {8.1515063325e-3, -1.6662472195e-1, 9.9999856326e-1});
-  s = b_.CreateFMul(s, o.rest);
-  Value *c = polynomial(z, {-1.3585779265e-3, 4.1655014925e-2, -4.9999856419e-1, 9.9999997233e-1});
-  Value *turns = cosine ? b_.CreateAdd(o.index, i(o.index, 1)) : o.index;
-  Value *is_odd = b_.CreateICmpNE(b_.CreateAnd(turns, i(turns, 1)), i(turns, 0));
-  Value *negative = b_.CreateICmpNE(b_.CreateAnd(turns, i(turns, 2)), i(turns, 0));
-  Value *r = select(is_odd, c, s);
-  return select(negative, b_.CreateFNeg(r), r);
+  Value *per_turn = f(x, 0.31830988618379067), *whole = f(x, kRoundingTerm);
+  Value *shifted =
+      cosine ? b_.CreateFAdd(fused(x, per_turn, f(x, 0.5)), whole) : fused(x, per_turn, whole);
+  Value *m = b_.CreateFSub(shifted, whole);
+  if (cosine) m = b_.CreateFSub(m, f(x, 0.5));
+  // Products with the first part are exact.
+  Value *rest = fused(m, f(x, -3.140625), x);
+  rest = fused(m, f(x, -9.67653589793e-4), rest);
+  Value *z = b_.CreateFMul(rest, rest);
+  Value *r = polynomial(z, {-0x1.83b234p-13, 0x1.105ce8p-7, -0x1.554f7cp-3, 0x1.ffffep-1});
+  r = b_.CreateFMul(r, rest);
+  Value *sign = b_.CreateShl(ints(shifted), i(ints(shifted), 31));
+  return floats(b_.CreateXor(ints(r), sign), x->getType());
 }
 
 Value *VectorMath::emit(const std::string &name, const std::vector<Value *> &args,

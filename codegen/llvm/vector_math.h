@@ -4,7 +4,7 @@
 // Errors in units in the last place of float32, on every 61st operand and the special ones (the
 // test's long form tries all): exp 1.2, log 1, erf 1.9, tanh 1.9, sin and cos 1.6 (to |x| = 1e4),
 // cosh and acos 1.5, sinh 1.7, asin 2, tan (to 1e4), atan, atan2 and pow 3, asinh, acosh and atanh
-// 4; of the fast_ functions below 2^-14 relatively (2^-16 absolutely for sines). NaN, infinities,
+// 4; of the fast_ functions below 2^-14 relatively (2^-19 absolutely for sines). NaN, infinities,
 // denormal numbers and -0 as in C.
 //
 // Argument reduction after W. Cody and W. Waite, Software Manual for the Elementary Functions
@@ -93,7 +93,7 @@ class VectorMath {
   struct Octant {
     Value *index, *rest;
   };
-  Octant quarter_turns(Value *x, bool precise);
+  Octant quarter_turns(Value *x);
   Value *wide_rest(Value *x, Value *turns);
   Value *sine_of(const Octant &o, bool cosine);
   Value *tan_of(const Octant &o);
