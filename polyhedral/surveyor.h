@@ -102,7 +102,7 @@ class Surveyor {
   static bool needs_values(const Expr &index, const Interval &bound);
   /// Of what a stage has been found to read by value.
   void ask_for_room(const StageId &s, size_t first_read, size_t first_held);
-  void take_steps(const StageSurvey &of, HeldIndex &held) const;
+  void take_steps(const StageId &s, HeldIndex &held) const;
   /// In the box of a Func or an image, over what is known at `scope`.
   void make_room(const std::string &callee, int scope, std::vector<Interval> &box);
   void forget_room(const std::string &callee, size_t dimension);

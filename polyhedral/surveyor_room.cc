@@ -10,7 +10,9 @@
 namespace polyhalite {
 
 // An index is what its loops add, between ends that scalars give, to a rest, which values decide.
-void Surveyor::take_steps(const StageSurvey &of, HeldIndex &held) const {
+// Instances of tails that lead beyond a range would lead beyond the box.
+void Surveyor::take_steps(const StageId &s, HeldIndex &held) const {
+  const StageSurvey &of = out_.stages[s.func][s.stage];
   Linear rest = to_linear(strip_hints(held.index)), steps;
   steps.constant = std::exchange(rest.constant, 0);
   held.least = held.most = make_int(Int(32), steps.constant);
@@ -21,7 +23,7 @@ void Surveyor::take_steps(const StageSurvey &of, HeldIndex &held) const {
     const bool same_everywhere = range != of.ranges.end() &&
                                  innermost_owner(range->second.min) == kRoot &&
                                  innermost_owner(range->second.max) == kRoot;
-    if (!same_everywhere) {
+    if (!same_everywhere || of.last.count(v->name) || overshoots(s, v->name)) {
       ++term;
       continue;
     }
@@ -44,7 +46,7 @@ void Surveyor::ask_for_room(const StageId &s, size_t first_read, size_t first_he
   StageSurvey &out = out_.stages[s.func][s.stage];
   const auto begin = out.held.begin() + static_cast<std::ptrdiff_t>(first_held);
   for (auto h = begin; h != out.held.end(); ++h) {
-    take_steps(out, *h);
+    take_steps(s, *h);
     for (auto other = begin; other != h; ++other) {
       if (other->callee != h->callee || other->dimension != h->dimension ||
           !equal(other->rest, h->rest)) {

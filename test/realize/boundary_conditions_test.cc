@@ -3,7 +3,7 @@
 
 #include "lang/messages.h"
 #include "polyhalite/polyhalite.h"
-#include "support/lowered_text.h"
+#include "test/support/lowered_text.h"
 
 namespace polyhalite::boundary_conditions_test {
 namespace {

@@ -7,7 +7,8 @@
 
 #include "lang/messages.h"
 #include "polyhalite/polyhalite.h"
-#include "support/lowered_text.h"
+#include "test/support/guarded_pages.h"
+#include "test/support/lowered_text.h"
 
 namespace {
 int calls = 0;
@@ -352,6 +353,23 @@ TEST_F(Values, StepsAroundOneValueAreHeldByIt) {
   EXPECT_NE(text.find("f[int64(total.s1.r) + int64(max(f.read_lo.0, min(f.hi.0,"),
             std::string::npos)
       << text;
+}
+
+// Lanes of a tail lead beyond the steps' range, and nowhere else.
+TEST_F(Values, TailsOfStepsStayInsideOfTheImage) {
+  Param<float> scale("scale");
+  ImageParam in(Int(32), 1, "in");
+  const Expr at = clamp(cast<int>(ceil(x * scale)), in.dim(0).min(), in.dim(0).max() - 3);
+  g(y, x) = in(at + y) + 1;
+  g.bound(y, 0, 3).vectorize(y, 4, TailStrategy::PredicateStores);
+  test::GuardedPages<int> pages(64);
+  for (int *p = pages.first(); p < pages.end(); p++) *p = static_cast<int>(p - pages.first());
+  in.set(Buffer<int>(pages.end() - 41, 41));
+  scale.set(1.0f);
+  Buffer<int> out = g.realize({3, 60});
+  for (int i = 0; i < 60; i++) {
+    for (int c = 0; c < 3; c++) ASSERT_EQ(out(c, i), pages.end()[std::min(i, 37) + c - 41] + 1);
+  }
 }
 
 // As many steps as scalars say.
