@@ -61,7 +61,7 @@ struct HeldIndex {
   size_t dimension;
   Expr index;  // as the definition has it
   /// Where the box is sure to have room for them: what is added to the part that rests on values,
-  /// and between what that lies, in all accesses around one such part. Else `steps` is null.
+  /// and between what that lies. Else `steps` is null.
   Expr steps, rest, least, most;
 };
 

@@ -103,8 +103,9 @@ class Surveyor {
   /// Of what a stage has been found to read by value.
   void ask_for_room(const StageId &s, size_t first_read, size_t first_held);
   void take_steps(const StageId &s, HeldIndex &held) const;
-  /// In the box of a Func or an image, over what is known at `scope`.
-  void make_room(const std::string &callee, int scope, std::vector<Interval> &box);
+  /// So many cells more than one, at least. Never more than what is read around ordered ends.
+  static Interval with_room(Interval read, const Expr &room);
+  /// Of a box that is not made of what is read.
   void forget_room(const std::string &callee, size_t dimension);
   /// Fields of buffers that constraints fix are constants.
   static Expr constrained(const Expr &e);

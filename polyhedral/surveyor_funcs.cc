@@ -93,10 +93,11 @@ void Surveyor::survey_box(int f) {
   const int scope = tree_.placements[f].compute;
   const bool output = tree_.algorithm.is_output(def.name);
   std::vector<Interval> box = needed(def.name, def.dimensions(), scope);
-  if (output) {
-    for (size_t d = 0; d < box.size(); d++) forget_room(def.name, d);
-  } else {
-    make_room(def.name, scope, box);
+  for (size_t d = 0; d < box.size(); d++) {
+    const bool given = std::any_of(tree_.bounds.begin(), tree_.bounds.end(), [&](const auto &b) {
+      return b.func == f && static_cast<size_t>(b.dimension) == d;
+    });
+    if (output || given) forget_room(def.name, d);
   }
   std::vector<Interval> used = box, touched = box;
   if (is_read_by_unused(def.name)) {

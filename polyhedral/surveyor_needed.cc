@@ -184,7 +184,7 @@ std::vector<Interval> Surveyor::needed(const std::string &callee, int dimensions
       if (bounder == bounders.end()) {
         bounder = bounders.emplace(key, bounder_at(&r.stage, scope, key.second)).first;
       }
-      read.push_back(bounder->second(over_fused(r.stage, r.args[d])));
+      read.push_back(with_room(bounder->second(over_fused(r.stage, r.args[d])), r.room[d]));
     }
     of->add(std::move(read));
   }

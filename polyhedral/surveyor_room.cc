@@ -1,6 +1,5 @@
 // Room in boxes for all that is read around a value: in(r + int(f(x))) for r<4 is held inside of
 // the box by its value alone, once for all r, where the box is of four cells at least.
-#include <algorithm>
 #include <utility>
 
 #include "lang/simplify/linear.h"
@@ -41,58 +40,28 @@ void Surveyor::take_steps(const StageId &s, HeldIndex &held) const {
   held.rest = to_expr(rest);
 }
 
-// The boxes get room for all that is read around one value, which is then held once.
+// What is read under a condition may be read where it does not hold, and the box is of less.
 void Surveyor::ask_for_room(const StageId &s, size_t first_read, size_t first_held) {
-  StageSurvey &out = out_.stages[s.func][s.stage];
-  const auto begin = out.held.begin() + static_cast<std::ptrdiff_t>(first_held);
-  for (auto h = begin; h != out.held.end(); ++h) {
-    take_steps(s, *h);
-    for (auto other = begin; other != h; ++other) {
-      if (other->callee != h->callee || other->dimension != h->dimension ||
-          !equal(other->rest, h->rest)) {
-        continue;
-      }
-      other->least = h->least = simplify(smaller(other->least, h->least));
-      other->most = h->most = simplify(larger(other->most, h->most));
-    }
-  }
-  auto h = begin;
+  auto held = out_.stages[s.func][s.stage].held.begin() + static_cast<std::ptrdiff_t>(first_held);
   for (size_t i = first_read; i < reads_.size(); i++) {
-    for (const bool by_value : reads_[i].by_value) {
-      reads_[i].room.emplace_back();
+    ReadSite &site = reads_[i];
+    for (const bool by_value : site.by_value) {
+      Expr &room = site.room.emplace_back();
       if (!by_value) continue;
-      const Expr room = simplify(difference(h->most, h->least));
-      if (constant(room) == 0) {
-        h->steps = Expr();
-      } else {
-        reads_[i].room.back() = room;
-      }
-      ++h;
+      HeldIndex &h = *held++;
+      if (site.where.defined()) continue;
+      take_steps(s, h);
+      room = simplify(difference(h.most, h.least));
+      if (constant(room) == 0) h.steps = room = Expr();
     }
   }
 }
 
-void Surveyor::make_room(const std::string &callee, int scope, std::vector<Interval> &box) {
-  const int f = tree_.algorithm.index_of(callee);
-  for (size_t d = 0; d < box.size(); d++) {
-    Expr room;
-    for (const ReadSite &r : reads_) {
-      if (r.callee != callee || !r.room[d].defined()) continue;
-      room = room.defined() ? larger(room, r.room[d]) : r.room[d];
-    }
-    if (!room.defined() || !box[d].min.defined() || !box[d].max.defined()) continue;
-    const bool given = std::any_of(tree_.bounds.begin(), tree_.bounds.end(), [&](const auto &b) {
-      return b.func == f && static_cast<size_t>(b.dimension) == d;
-    });
-    const auto width = constant_difference(box[d].max, box[d].min), least = constant(room);
-    if (width && least && *width >= *least && !given) continue;
-    if (width || given) {
-      forget_room(callee, d);
-      continue;
-    }
-    box[d].min = name_end(scope, callee + ".read_lo." + std::to_string(d), box[d].min);
-    box[d].max = larger(box[d].max, sum(box[d].min, room));
-  }
+Interval Surveyor::with_room(Interval read, const Expr &room) {
+  if (!room.defined() || !read.min.defined() || !read.max.defined()) return read;
+  const auto width = constant_difference(read.max, read.min), least = constant(room);
+  if (!width || !least || *width < *least) read.max = larger(read.max, sum(read.min, room));
+  return read;
 }
 
 void Surveyor::forget_room(const std::string &callee, size_t dimension) {

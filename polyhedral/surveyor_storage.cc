@@ -284,8 +284,7 @@ void Surveyor::survey_inputs() {
   for (const auto &[name, of] : images) {
     const auto &[dimensions, where] = of;
     Box box;
-    std::vector<Interval> need = needed(name, dimensions, kRoot, Reach::Touched);
-    make_room(name, kRoot, need);
+    const std::vector<Interval> need = needed(name, dimensions, kRoot, Reach::Touched);
     for (int d = 0; d < dimensions; d++) {
       if (!need[d].min.defined() || !need[d].max.defined()) {
         user_error("the region of input '" + name + "' that is needed in dimension " +

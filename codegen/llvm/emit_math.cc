@@ -54,7 +54,7 @@ Value *FunctionEmitter::emit_math(const CallNode &call) {
   const bool scales = !kernel_ && module_.target.arch == Target::X86 &&
                       module_.target.has_feature(Target::AVX512_Skylake);
   const std::string name = is_exp_of_nonpositive(call) ? "exp_of_nonpositive" : call.name;
-  Value *value = VectorMath(builder_, fused, scales).emit(name, args, &inside);
+  Value *value = VectorMath(builder_, fused, scales, !kernel_).emit(name, args, &inside);
   if (!value) return emit_library_math(call, args);
   if (!inside) return value;
   // Operands beyond the reach of the own code are rare.

@@ -269,7 +269,7 @@ Value *VectorMath::sine(Value *x, bool cosine) {
     Value *r = sine_of(o, cosine);
     return cosine ? r : select(b_.CreateFCmpOEQ(x, f(x, 0)), x, r);  // sin(-0) is -0
   };
-  if (x->getType()->isVectorTy()) return of(quarter_turns(x));
+  if (x->getType()->isVectorTy() || !branches_) return of(quarter_turns(x));
   constexpr double kWithinAQuarter = 0.75;  // of pi/4 = 0.785
   llvm::Function *function = b_.GetInsertBlock()->getParent();
   const auto block = [&](const char *name) {

@@ -27,9 +27,11 @@ class VectorMath {
   using Value = llvm::Value;
 
   /// `fused`: whether the machine has instructions for a*b + c that round once; `scales`: whether
-  /// it has one for a*2^n (AVX-512). Results are the same with it and without.
-  explicit VectorMath(llvm::IRBuilder<> &builder, bool fused = true, bool scales = false)
-      : b_(builder), fused_(fused), scales_(scales) {}
+  /// it has one for a*2^n (AVX-512); `branches`: whether a single number may take another way than
+  /// the next, as threads of a warp had better not. Results are the same with these and without.
+  explicit VectorMath(llvm::IRBuilder<> &builder, bool fused = true, bool scales = false,
+                      bool branches = false)
+      : b_(builder), fused_(fused), scales_(scales), branches_(branches) {}
 
   /// name(args...), or null where there is no own code for the function; `exp_of_nonpositive` is
   /// exp(x) for x <= 0, with the same results. `*exact_inside` is where
@@ -116,7 +118,7 @@ class VectorMath {
   Value *select(Value *c, Value *a, Value *b) { return b_.CreateSelect(c, a, b); }
 
   llvm::IRBuilder<> &b_;
-  bool fused_, scales_;
+  bool fused_, scales_, branches_;
 };
 
 }  // namespace polyhalite

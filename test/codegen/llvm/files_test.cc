@@ -55,6 +55,12 @@ int main(void) {
 }
 )";
 
+size_t times_in(const std::string &text, const std::string &what) {
+  size_t times = 0;
+  for (size_t at = 0; (at = text.find(what, at)) != std::string::npos; at++) times++;
+  return times;
+}
+
 class Files : public testing::Test {
  protected:
   void write(const std::string &name, const std::string &bytes) {
@@ -279,6 +285,21 @@ TEST_F(Files, streams_go_past_the_caches) {
   EXPECT_EQ(count("arm-64-linux", "sfence"), 0);
 }
 
+// What the iteration before stored is in a register.
+TEST_F(Files, recurrences_load_nothing_that_they_stored) {
+  const Function f = parse_function(R"(func f(out: output float32[1]) {
+  for x in (0, 100) {
+    out[int64(x) + 1i64] = out[int64(x)]*3.0f
+  }
+}
+)");
+  const Target target("x86-64-linux-sse41-avx-avx2");
+  const std::string text = compile(f, filter_of(f, target), CodeForm::LlvmAssembly);
+  const size_t loop = text.find("\nx:");
+  ASSERT_NE(loop, std::string::npos) << text;
+  EXPECT_EQ(times_in(text.substr(loop), "load float"), 0u) << text;
+}
+
 // What is read in between cannot be what was stored: buffers are apart.
 TEST_F(Files, stores_that_are_overwritten_are_left_out) {
   const Function f = parse_function(R"(func f(in: input float32[1], out: output float32[1]) {
@@ -291,9 +312,7 @@ TEST_F(Files, stores_that_are_overwritten_are_left_out) {
 )");
   const Target target("x86-64-linux-sse41-avx-avx2");
   const std::string text = compile(f, filter_of(f, target), CodeForm::LlvmAssembly);
-  size_t stores = 0;
-  for (size_t at = 0; (at = text.find("store float", at)) != std::string::npos; at++) stores++;
-  EXPECT_EQ(stores, 1u) << text;
+  EXPECT_EQ(times_in(text, "store float"), 1u) << text;
 }
 
 // Twelve floats fit into a register of 64 bytes, but are known to begin at multiples of 16 at most.
@@ -324,9 +343,7 @@ TEST_F(Files, strided_loads_side_by_side_have_the_same_pieces) {
 )");
   const Target target("x86-64-linux-sse41-avx-avx2");
   const std::string text = compile(f, filter_of(f, target), CodeForm::LlvmAssembly);
-  size_t loads = 0;
-  for (size_t at = 0; (at = text.find("load <16 x i8>", at)) != std::string::npos; at++) loads++;
-  EXPECT_EQ(loads, 2u) << text;
+  EXPECT_EQ(times_in(text, "load <16 x i8>"), 2u) << text;
 }
 
 // Neighbours' elements are loaded once: two pieces, wherever the first of them begins.
@@ -339,11 +356,7 @@ TEST_F(Files, elements_that_neighbours_share_are_two_pieces) {
 )");
   const Target target("x86-64-linux-sse41-avx-avx2");
   const std::string text = compile(f, filter_of(f, target), CodeForm::LlvmAssembly);
-  size_t pieces = 0;
-  for (size_t at = 0; (at = text.find("load <8 x float>", at)) != std::string::npos; at++) {
-    pieces++;
-  }
-  EXPECT_EQ(pieces, 2u) << text;
+  EXPECT_EQ(times_in(text, "load <8 x float>"), 2u) << text;
   EXPECT_EQ(text.find("load float"), std::string::npos) << text;
 }
 
