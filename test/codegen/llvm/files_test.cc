@@ -285,11 +285,11 @@ TEST_F(Files, streams_go_past_the_caches) {
   EXPECT_EQ(count("arm-64-linux", "sfence"), 0);
 }
 
-// What the iteration before stored is in a register.
+// What the iteration before stored is in a register, through branches too.
 TEST_F(Files, recurrences_load_nothing_that_they_stored) {
   const Function f = parse_function(R"(func f(out: output float32[1]) {
   for x in (0, 100) {
-    out[int64(x) + 1i64] = out[int64(x)]*3.0f
+    out[int64(x) + 1i64] = sin(out[int64(x)])
   }
 }
 )");
