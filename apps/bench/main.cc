@@ -3,6 +3,7 @@
 #include <benchmark/benchmark.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cstdio>
 #include <fstream>
 #include <functional>
@@ -31,6 +32,7 @@ struct Options {
   std::string photograph = "/usr/share/matplotlib/mpl-data/sample_data/grace_hopper.jpg";
   std::string json, report = "out/bench/report.html";
   std::vector<std::string> compared;
+  std::vector<std::string> products;
   int threads = 0;  // 0: one and two
   int rounds = 15;
 };
@@ -115,6 +117,18 @@ void bench_copies(benchmark::State &state, int rounds) {
   }
 }
 
+// "33x65x17".
+polyhalite_apps::ProductSize product_size(const std::string &text) {
+  polyhalite_apps::ProductSize s{};
+  int end = 0;
+  const int read = std::sscanf(text.c_str(), "%6dx%6dx%6d%n", &s.rows, &s.columns, &s.depth, &end);
+  if (read != 3 || static_cast<size_t>(end) != text.size() ||
+      std::min({s.rows, s.columns, s.depth}) < 1)
+    throw std::runtime_error("--products " + text +
+                             ": sizes are ROWSxCOLUMNSxDEPTH, each from 1 to 999999");
+  return s;
+}
+
 // One line per benchmark as it ends; the tables follow when all have.
 class Progress : public benchmark::BenchmarkReporter {
  public:
@@ -188,6 +202,9 @@ int main(int argc, char **argv) {
   cli.add_option("--compare", options.compared,
                  "measure nothing: show what changed between two files that --json wrote")
       ->expected(2);
+  cli.add_option("--products", options.products,
+                 "products of matrices of these sizes, too, ROWSxCOLUMNSxDEPTH each: run what "
+                 "--filter finds of operator/matmul/TYPE/SIZE and operator/matmul_open/f32/SIZE");
   cli.add_option("--photograph", options.photograph)->capture_default_str();
   CLI11_PARSE(cli, argc, argv);
 
@@ -199,7 +216,9 @@ int main(int argc, char **argv) {
     }
     std::vector<AppCase> apps = polyhalite_apps::make_measured_cases(
         polyhalite_apps::app_names(), polyhalite_apps::load_image(options.photograph));
-    const std::vector<OperatorCase> operators = polyhalite_apps::operator_cases();
+    std::vector<polyhalite_apps::ProductSize> sizes;
+    for (const std::string &text : options.products) sizes.push_back(product_size(text));
+    const std::vector<OperatorCase> operators = polyhalite_apps::operator_cases(sizes);
     register_all(apps, operators, options);
     std::vector<std::string> flags{argv[0], "--benchmark_filter=" + options.filter};
     std::vector<char *> pointers;

@@ -18,13 +18,9 @@ namespace {
 
 using polyhalite::Buffer;
 
-struct Shape {
-  int rows, columns, depth;
-};
-
 // Squares; layers of transformers; a vector with a matrix. Then odd ones: primes, tall, flat, tiny;
 // few rows of a large matrix.
-const Shape kShapes[] = {
+const std::vector<ProductSize> kSizes = {
     {256, 256, 256},  {512, 512, 512},  {1024, 1024, 1024}, {2048, 2048, 2048}, {128, 768, 768},
     {128, 3072, 768}, {1, 4096, 4096},  {1, 64, 64},        {2, 3, 5},          {7, 7, 7},
     {8, 8, 8},        {16, 16, 16},     {31, 31, 31},       {33, 65, 17},       {64, 64, 64},
@@ -72,7 +68,7 @@ Buffer<T, 2> noise(int columns, int rows, uint32_t seed) {
 }
 
 template <typename A, typename B, typename C>
-polyhalite::Callable compile(const Shape &s) {
+polyhalite::Callable compile(const ProductSize &s) {
   using namespace polyhalite;
   ImageParam a(type_of<A>(), 2, "a"), b(type_of<B>(), 2, "b");
   const auto promise = [](auto image, int columns, int rows) {
@@ -109,7 +105,7 @@ polyhalite::Callable compile_open() {
 }
 
 template <typename A, typename B, typename C>
-PreparedOperator prepare(const Shape &s, bool open) {
+PreparedOperator prepare(const ProductSize &s, bool open) {
   const auto a = noise<A>(s.depth, s.rows, 1);
   const auto b = noise<B>(s.columns, s.depth, 2);
   const Buffer<C, 2> c(s.columns, s.rows);
@@ -164,9 +160,9 @@ PreparedOperator prepare(const Shape &s, bool open) {
 }
 
 template <typename A, typename B, typename C>
-void add_cases(const char *type, double share_of_peak, std::vector<OperatorCase> *cases,
-               bool open = false) {
-  for (const Shape &s : kShapes) {
+void add_cases(const std::vector<ProductSize> &sizes, const char *type, double share_of_peak,
+               std::vector<OperatorCase> *cases, bool open = false) {
+  for (const ProductSize &s : sizes) {
     OperatorCase one;
     one.name = open ? "matmul_open" : "matmul";
     one.shape =
@@ -181,14 +177,16 @@ void add_cases(const char *type, double share_of_peak, std::vector<OperatorCase>
 
 }  // namespace
 
-std::vector<OperatorCase> matmul_cases() {
+std::vector<OperatorCase> matmul_cases(const std::vector<ProductSize> &further) {
+  std::vector<ProductSize> sizes = kSizes;
+  sizes.insert(sizes.end(), further.begin(), further.end());
   std::vector<OperatorCase> cases;
-  add_cases<float, float, float>("f32", 1, &cases);
-  add_cases<double, double, double>("f64", 0.5, &cases);
+  add_cases<float, float, float>(sizes, "f32", 1, &cases);
+  add_cases<double, double, double>(sizes, "f64", 0.5, &cases);
   // A dot product of four bytes each where f32 has one multiply-add.
-  add_cases<uint8_t, int8_t, int32_t>("u8s8", 4, &cases);
+  add_cases<uint8_t, int8_t, int32_t>(sizes, "u8s8", 4, &cases);
   // One program for all sizes.
-  add_cases<float, float, float>("f32", 1, &cases, true);
+  add_cases<float, float, float>(sizes, "f32", 1, &cases, true);
   return cases;
 }
 

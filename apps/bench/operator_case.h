@@ -32,11 +32,17 @@ struct OperatorCase {
   std::function<PreparedOperator()> prepare;
 };
 
-std::vector<OperatorCase> matmul_cases();
+/// (rows, depth) times (depth, columns).
+struct ProductSize {
+  int rows, columns, depth;
+};
+
+/// The sizes that are always measured, and `further` ones.
+std::vector<OperatorCase> matmul_cases(const std::vector<ProductSize> &further);
 std::vector<OperatorCase> convolution_cases();
 std::vector<OperatorCase> math_cases();
 std::vector<OperatorCase> layer_cases();
-std::vector<OperatorCase> operator_cases();
+std::vector<OperatorCase> operator_cases(const std::vector<ProductSize> &further_products);
 
 /// Of every peer.
 void set_peer_threads(int threads);

@@ -4,8 +4,8 @@
 
 namespace polyhalite_apps {
 
-std::vector<OperatorCase> operator_cases() {
-  std::vector<OperatorCase> all = matmul_cases();
+std::vector<OperatorCase> operator_cases(const std::vector<ProductSize> &further_products) {
+  std::vector<OperatorCase> all = matmul_cases(further_products);
   for (const auto &more : {convolution_cases(), layer_cases(), math_cases()})
     all.insert(all.end(), more.begin(), more.end());
   return all;
