@@ -75,6 +75,13 @@ ProductTile product_tile(const Stage &s, const std::optional<Dot> &dot, bool may
   const int others = dot && dot->adds ? 2 : 1;  // registers beside sums and vectors
   constexpr double kWorthStrips = 16 * kWorthThreads;
   const double operations = steps * static_cast<double>(columns * rows);
+  // A strip that the first cache does not hold comes from the second one for each tile of rows, 32
+  // bytes in the time of a multiply-add: tiles of two rows wait for that.
+  constexpr double kFirstCache = 24 << 10, kVectorFromSecond = 2.5;
+  const auto fetching = [&](int lanes, int v, int r) {
+    const double strip = steps * v * lanes * type.bytes();
+    return rows > r && strip > kFirstCache ? kVectorFromSecond * v * lanes / natural : 0;
+  };
   const auto try_lanes = [&](int lanes, bool one_tile, const auto &cycles) {
     for (int v = 1; v <= 8; v++) {
       const bool all = masks && columns > 0 && columns <= v * lanes;
@@ -99,14 +106,18 @@ ProductTile product_tile(const Stage &s, const std::optional<Dot> &dot, bool may
                              static_cast<double>(rows == 0 ? 1 : tiles(rows, r)) /
                              (columns == 0 ? v : 1) / (rows == 0 ? r : 1);
         // To set up a tile and to write it costs a few cycles for each vector.
-        const double cost = count * (steps * cycles(v, r) + 2 * v * r + 10);
+        const double step = std::max(cycles(v, r), fetching(lanes, v, r));
+        const double cost = count * (steps * step + 2 * v * r + 10);
         if (best.cycles == 0 || cost < best.cycles) best = {lanes, v, r, all, cost};
       }
       if (all) break;
     }
   };
   const int lanes = best.lanes;
+  // A Zen 4 makes two narrow vectors in the time of one.
+  const bool halves = !dot && 2 * lanes <= natural && is_zen_4(target);
   try_lanes(lanes, one_strip, [&](int v, int r) {
+    if (halves) return cycles_of_step(v, r, target) / 2;
     return widens ? cycles_of_widened_step(v, r) : cycles_of_step(v, r, target);
   });
   // Fewer lanes without a column, where they are one tile: narrow strips of a large matrix miss
@@ -145,12 +156,13 @@ ProductTile tile_along_depth(const Stage &s, const Target &target) {
   const int64_t most_rows = known_rows.value_or(open_size(s, 1).least);
   const int64_t depth = constant(s.rvars[0].extent()).value_or(256);
   const double steps = static_cast<double>(tiles(depth, natural));
+  const double lanes = is_zen_4(target) ? 5 : 8;  // to add up those of a sum
   ProductTile best;
   for (int c = 1; c <= 8 && c <= most_columns; c++) {
     for (int r = 1; r <= 8 && r <= most_rows && (r + 1) * c + 1 <= registers; r++) {
       const double count = static_cast<double>(tiles(columns, c) * tiles(rows, r));
-      const double cost =
-          count * (steps * std::max<double>(cycles_of_step(c, r, target), r + c) + 8 * c * r + 10);
+      const double cost = count * (steps * std::max<double>(cycles_of_step(c, r, target), r + c) +
+                                   lanes * c * r + 10);
       const bool all = known_columns && c == columns;
       if (best.cycles == 0 || cost < best.cycles) best = {1, c, r, all, cost};
     }

@@ -271,7 +271,8 @@ class ProductSchedule {
              (dense && planned_rows() < rows_worth_packing(operand.types()[0]));
     }
     if (dense) return rows_ < 4 * tile_.rows || along_depth_.cycles < tile_.cycles;
-    return columns_ <= (vectors < kLongSum ? kFewColumns : kMoreColumns) && rows_ >= kManyRows &&
+    const bool adds_quickly = vectors >= kLongSum || is_zen_4(target_);
+    return columns_ <= (adds_quickly ? kMoreColumns : kFewColumns) && rows_ >= kManyRows &&
            along_depth_.cycles < tile_.cycles;
   }
 
@@ -320,7 +321,7 @@ class ProductSchedule {
   // Packed beside the vectors of a tile where enough rows read it, else read where it is, ahead of
   // its use where it does not lie in the first cache.
   void place_operand(Func operand) {
-    constexpr int64_t kFirstCache = 32 << 10;
+    constexpr int64_t kFirstCache = 32 << 10, kFewSteps = 24;
     // Lanes beyond the last column are loads under a mask, where the processor has them.
     if (one_vector_ && loads_under_masks_) return;
     const int64_t rows = planned_rows();
@@ -333,7 +334,7 @@ class ProductSchedule {
       const int64_t bytes = steps * (columns_ == 0 ? 256 : columns_) * image->type.bytes();
       // A Zen 3 fetches ahead by itself: with prefetches 13x1021x1019 took 894 us, without 720.
       if (!few_registers_ && (plain_ || holds_tile_) && !dot_ && image->param &&
-          s_.rvars.size() == 1 && bytes > kFirstCache) {
+          s_.rvars.size() == 1 && steps > kFewSteps && bytes > kFirstCache) {
         fetched_ = image->param;
       }
       return;
@@ -525,9 +526,10 @@ class ProductSchedule {
   }
 
   void fetch_ahead(polyhalite::Stage update, const RVar &step) {
-    constexpr int kSteps = 8, kLines = 16;
+    constexpr int kLines = 16;
     if (fetched_) {
-      update.prefetch(ImageParam(fetched_), step, step, kSteps, PrefetchBoundStrategy::NonFaulting);
+      update.prefetch(ImageParam(fetched_), step, step, kStepsAhead,
+                      PrefetchBoundStrategy::NonFaulting);
     } else if (unrolls_steps() && steps_together() > kTogether) {
       update.prefetch(ImageParam(far_rows()), step, step, kLines,
                       PrefetchBoundStrategy::NonFaulting);
@@ -547,6 +549,7 @@ class ProductSchedule {
   }
 
   static constexpr int kTogether = 4;            // steps in one iteration
+  static constexpr int kStepsAhead = 8;          // that prefetches are
   static constexpr int kStreamedColumns = 1024;  // a page of them
 
   const Loops &to_;
