@@ -66,6 +66,15 @@ std::vector<SizeClass> size_classes(const Expr &rows, const Expr &columns, const
   const Expr large = columns >= 256 && depth >= 512;
   add(rows == 1 && large && columns <= kNear / sums.bytes(), 1, {256, 1024}, {1, 1});
   add(rows == 1 && large, 1, {256, 8192}, {1, 1});
+  // A tile of `vectors` whose lanes beyond the last column are masked.
+  const int lanes = strip / 4;
+  const auto masked = [lanes](int vectors) {
+    return OpenSize{1, vectors * lanes, 1, vectors * lanes};
+  };
+  const Expr some = columns >= 1;
+  if (masks && !constant(columns)) {
+    add(some && columns < strip && rows == 1, 1, masked(4), {1, 1});
+  }
   // Many rows read a strip of columns, or its vectors lie in two lines each, or it lies on many
   // pages: worth packing.
   const Expr scattered = depth >= 256 && (columns % (kPage / 2 / size) == 0 ||
@@ -73,25 +82,28 @@ std::vector<SizeClass> size_classes(const Expr &rows, const Expr &columns, const
   const Expr split_lines = rows >= 192 && columns % (kLine / size) != 0;
   add(wide && rows >= 24 && (rows >= 512 || split_lines || scattered), rows, {strip, 1024},
       {24, 1024});
+  // Narrow strips where at most half of the last wide one would be new.
+  const Expr narrow = columns <= 8 * strip && (columns - 1) % strip < strip / 2;
+  if (!constant(columns)) add(wide && rows >= 8 && narrow, rows, {strip / 2, strip}, {8, 64});
   add(wide && rows >= 8, rows, {strip, 256}, {8, 64});
+  add(wide && rows >= 5 && rows <= 6, rows, {strip, 256}, {3, 64});
   add(wide && rows >= 4, rows, {strip, 256}, {4, 64});
   add(wide && rows == 3, 3, {strip, 256}, {3, 3});
   add(wide && rows == 2, 2, {strip, 256}, {2, 2});
   add(wide, rows, {strip, 256}, {1, 1});
   // Very few columns: vectors along the sums.
-  add(columns < 4 && rows >= 8 && depth >= 128, rows, {1, 1}, {8, 64});
+  const Expr along = columns < 4 && rows >= 8 && depth >= (sums.bits() > 32 ? 64 : 48);
+  add(along, rows, {1, 1}, {8, 64});
   // Few columns: of a known number all are one tile.
   if (constant(columns)) {
     add(rows >= 8, rows, {}, {8, 64});
   } else {
-    const int lanes = strip / 4;
-    const OpenSize one_vector{1, lanes, 1, lanes};
-    const Expr fits_vector = columns >= 1 && columns <= lanes;
     add(columns >= 2 * lanes && rows >= 8, rows, {2 * lanes, 2 * lanes}, {8, 64});
     add(columns >= lanes && rows >= 8, rows, {lanes, lanes}, {8, 64});
     if (masks) {
-      add(fits_vector && rows >= 8, rows, one_vector, {8, 64});
-      add(fits_vector, rows, one_vector, {});
+      add(some && columns <= lanes && rows >= 8, rows, masked(1), {8, 64});
+      for (const int vectors : {1, 2, 4})
+        add(some && columns <= vectors * lanes, rows, masked(vectors), {});
     } else {
       add(columns >= lanes / 4 && rows >= 8, rows, {lanes / 4, lanes / 4}, {8, 64});
     }
@@ -217,8 +229,8 @@ Tensor matmul(const Tensor &a, const Tensor &b, Type sums) {
       right_args.push_back(vars[d]);
       right_point.push_back(point[d]);
     }
-    const bool one_vector = !open.empty() && open[0].most > 0;
-    const bool has_idle = one_vector || filled > known_columns;
+    const bool masked = !open.empty() && open[0].most > 0;
+    const bool has_idle = masked || filled > known_columns;
     const Expr n = shape.back();
     Expr of_right = element(columns, point, depth, has_idle ? min(column, n - 1) : column);
     // Lanes beyond the last column.

@@ -63,9 +63,9 @@ ProductTile product_tile(const Stage &s, const std::optional<Dot> &dot, bool may
   const OpenSize open_columns = open_size(s, 0), open_rows = open_size(s, 1);
   const bool masks = may_mask && !dot && target.has_feature(Target::AVX2);
   ProductTile best;
-  const bool one_vector = open_columns.most > 0;
-  best.lanes = one_vector ? static_cast<int>(open_columns.most)
-                          : lanes_for(columns == 0 ? open_columns.least : columns, natural);
+  const auto most_columns = static_cast<int>(open_columns.most);
+  best.lanes = most_columns > 0 ? std::min(most_columns, natural)
+                                : lanes_for(columns == 0 ? open_columns.least : columns, natural);
   // Vectors wider than the columns, with lanes to spare, rather than several narrow ones.
   if (masks && columns > best.lanes && columns < natural) best.lanes *= 2;
   double steps = 1;
@@ -87,7 +87,7 @@ ProductTile product_tile(const Stage &s, const std::optional<Dot> &dot, bool may
       const bool all = masks && columns > 0 && columns <= v * lanes;
       if (one_tile && v * lanes < columns) continue;
       if (columns > 0 && v * lanes > columns && !all) break;
-      if (one_vector && v > 1) break;
+      if (most_columns > 0 && v * lanes != most_columns) continue;
       // Dot products read what is packed, and what one thread packs is dirty in its caches where
       // another one reads it: two strips, where they cost little.
       if (dot && !one_tile && v > 2 && v * lanes == columns && operations >= kWorthStrips) continue;
@@ -102,9 +102,12 @@ ProductTile product_tile(const Stage &s, const std::optional<Dot> &dot, bool may
         // An open number of rows may be small, and tiles compute all of theirs.
         if (rows == 0 && r > std::max<int64_t>(open_rows.least, 4)) break;
         if (rows == 0 && open_rows.typical > 0 && r > std::max<int64_t>(open_rows.least, 1)) break;
+        // Of open rows the last tile computes half of its own twice.
+        const double typical = static_cast<double>(open_rows.typical);
+        const double again = typical > 0 ? (r - 1) / 2.0 / typical : 0;
         const double count = static_cast<double>(columns == 0 ? 1 : tiles(columns, v * lanes)) *
-                             static_cast<double>(rows == 0 ? 1 : tiles(rows, r)) /
-                             (columns == 0 ? v : 1) / (rows == 0 ? r : 1);
+                             (rows == 0 ? (1 + again) / r : static_cast<double>(tiles(rows, r))) /
+                             (columns == 0 ? v : 1);
         // To set up a tile and to write it costs a few cycles for each vector.
         const double step = std::max(cycles(v, r), fetching(lanes, v, r));
         const double cost = count * (steps * step + 2 * v * r + 10);

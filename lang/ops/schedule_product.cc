@@ -33,7 +33,7 @@ class ProductSchedule {
         rows_(s.extents.size() > 1 ? constant(s.extents[1]).value_or(0) : 1),
         least_columns_(columns_ == 0 ? open_size(s, 0).least : columns_),
         least_rows_(rows_ == 0 ? open_size(s, 1).least : rows_),
-        one_vector_(columns_ == 0 && open_size(s, 0).most > 0),
+        masked_(columns_ == 0 && open_size(s, 0).most > 0),
         few_registers_(vector_registers(target) <= 16),
         loads_under_masks_(target.has_feature(Target::AVX2)),
         lanes_(target.natural_vector_size(s.func.types()[0])),
@@ -80,7 +80,7 @@ class ProductSchedule {
   void tile_output() {
     Var column = to_.vars[place_[0]];
     TailStrategy column_tail =
-        one_vector_ ? TailStrategy::Predicate : tail_for(least_columns_, tile_.columns());
+        masked_ ? TailStrategy::Predicate : tail_for(least_columns_, tile_.columns());
     Var group("group"), row("row"), rows("rows");
     std::vector<Var> outer;
     std::vector<int64_t> counts;
@@ -111,7 +111,7 @@ class ProductSchedule {
     const auto add_columns = [&] {
       if (!is_one_strip()) {
         outer.push_back(column_loop_);
-        counts.push_back(one_vector_ ? 1 : columns_ == 0 ? 0 : tiles(columns_, tile_.columns()));
+        counts.push_back(masked_ ? 1 : columns_ == 0 ? 0 : tiles(columns_, tile_.columns()));
       }
       if (!grouped_) return;
       outer.push_back(group);
@@ -133,7 +133,7 @@ class ProductSchedule {
     }
     // What little is made of sums takes them from registers.
     const bool dense =
-        place_[0] == 0 && (least_columns_ >= tile_.lanes || tile_.all_columns || one_vector_);
+        place_[0] == 0 && (least_columns_ >= tile_.lanes || tile_.all_columns || masked_);
     plain_ = dense && is_small(out_.value());
     if (plain_) {
       if (tile_.vectors > 1) loops_.unroll(column);
@@ -323,7 +323,7 @@ class ProductSchedule {
   void place_operand(Func operand) {
     constexpr int64_t kFirstCache = 32 << 10, kFewSteps = 24;
     // Lanes beyond the last column are loads under a mask, where the processor has them.
-    if (one_vector_ && loads_under_masks_) return;
+    if (masked_ && loads_under_masks_) return;
     const int64_t rows = planned_rows();
     const CallNode *image = image_of(operand);
     const bool side_by_side = !dot_ && columns_ > 0 && columns_ <= tile_.columns();
@@ -339,7 +339,7 @@ class ProductSchedule {
       }
       return;
     }
-    if (!one_vector_ && !needs_copy && rows < (dot_ ? 2 : 4) * tile_.rows) return;
+    if (!masked_ && !needs_copy && rows < (dot_ ? 2 : 4) * tile_.rows) return;
     const bool in_strips = !is_one_strip() && !columns_inside_;
     if (in_strips) {
       operand.compute_at(out_, column_loop_);
@@ -437,10 +437,10 @@ class ProductSchedule {
     // read for there is inside of them.
     const bool open_rows = place_.size() > 1 && s_.extents.size() > 1 && rows_ == 0 &&
                            least_rows_ < tile_.rows &&
-                           (least_columns_ >= tile_.columns() || tile_.all_columns || one_vector_);
-    if (one_vector_) sums_.bound_extent(args_[0], tile_.columns());
+                           (least_columns_ >= tile_.columns() || tile_.all_columns || masked_);
+    if (masked_) sums_.bound_extent(args_[0], tile_.columns());
     if (open_rows) sums_.bound_extent(args_[1], tile_.rows);
-    guarded_ = least_columns_ < tile_.columns() && !tile_.all_columns && !one_vector_;
+    guarded_ = least_columns_ < tile_.columns() && !tile_.all_columns && !masked_;
     sums_.compute_at(level_);
     if (holds_tile_) {
       Func copies = hold_tile(sums_, level_, tile_.lanes);
@@ -527,8 +527,10 @@ class ProductSchedule {
 
   void fetch_ahead(polyhalite::Stage update, const RVar &step) {
     constexpr int kLines = 16;
+    // Steps a page apart share a set of a Zen 4's first cache, which has room for eight lines.
+    const int steps_ahead = is_zen_4(target_) ? 4 : 8;
     if (fetched_) {
-      update.prefetch(ImageParam(fetched_), step, step, kStepsAhead,
+      update.prefetch(ImageParam(fetched_), step, step, steps_ahead,
                       PrefetchBoundStrategy::NonFaulting);
     } else if (unrolls_steps() && steps_together() > kTogether) {
       update.prefetch(ImageParam(far_rows()), step, step, kLines,
@@ -549,7 +551,6 @@ class ProductSchedule {
   }
 
   static constexpr int kTogether = 4;            // steps in one iteration
-  static constexpr int kStepsAhead = 8;          // that prefetches are
   static constexpr int kStreamedColumns = 1024;  // a page of them
 
   const Loops &to_;
@@ -567,8 +568,8 @@ class ProductSchedule {
   ProductTile tile_;
   const int64_t columns_, rows_;              // 0 where they are known at run time only
   const int64_t least_columns_, least_rows_;  // 0 where nothing is known
-  const bool one_vector_;                     // of an open number of columns
-  const bool few_registers_;                  // and vectors of at most 256 bits
+  const bool masked_;         // an open number of columns, of which a tile has lanes for the most
+  const bool few_registers_;  // and vectors of at most 256 bits
   const bool loads_under_masks_;
   const int lanes_;  // of the target's vectors
   const bool may_sum_along_depth_;

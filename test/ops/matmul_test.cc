@@ -433,7 +433,9 @@ const Shape kOpenShapes[] = {
     {67, 15, 21},  {8, 3, 128},    {100, 1, 300}, {31, 2, 511},    {7, 7, 7},       {1, 1, 1},
     {2, 3, 5},     {7, 63, 10},    {40, 3, 20},   {200, 65, 30},   {9, 16, 3},      {100, 13, 37},
     {3, 16, 5},    {11, 1, 1},     {50, 5, 700},  {1, 4500, 520},  {8, 64, 9},      {13, 130, 70},
-    {9, 32, 7},    {20, 47, 9},
+    {9, 32, 7},    {20, 47, 9},    {1, 28, 70},   {1, 33, 9},      {1, 1, 5},       {2, 31, 40},
+    {7, 33, 12},   {5, 70, 9},     {6, 64, 30},   {9, 96, 20},     {70, 97, 12},    {12, 3, 50},
+    {9, 2, 66},    {6, 200, 11},
 };
 
 // One compilation for all sizes, or for any number of rows.
@@ -465,11 +467,15 @@ TEST(matmul, open_sizes) {
   expect_open_sizes_right<uint8_t, int8_t, int32_t>(Form::Plain, false);
 }
 
-// Without loads under masks.
+// Without loads under masks; with 16 registers.
 TEST(matmul, open_sizes_on_old_machines) {
   if (host().arch != Target::X86) GTEST_SKIP() << "the machine runs no code for SSE4.1";
   const Target old(host().os, Target::X86, 64, {Target::SSE41});
   expect_open_sizes_right<float, float, float>(Form::Plain, false, old);
+  if (!host().has_feature(Target::AVX2)) return;
+  const Target avx2(host().os, Target::X86, 64,
+                    {Target::SSE41, Target::AVX, Target::AVX2, Target::FMA, Target::F16C});
+  expect_open_sizes_right<float, float, float>(Form::Plain, false, avx2);
 }
 
 TEST(matmul, open_rows) {
