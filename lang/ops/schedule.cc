@@ -36,10 +36,7 @@ int vector_registers(const Target &target) {
 
 // Two multiply-adds begin in each of four cycles. A tile of just as many sums waits for whatever is
 // late: with AVX2 4x2 vectors reached 49 to 70 GFLOP/s where 3x4 reached 62 to 88.
-int sums_in_flight(const Target &target) {
-  if (vector_registers(target) <= 16) return 10;
-  return is_zen_4(target) ? 5 : 8;
-}
+int sums_in_flight(const Target &target) { return vector_registers(target) > 16 ? 8 : 10; }
 
 int64_t products_of_point(const Target &target) {
   return target.natural_vector_size(Float(32)) / (is_zen_4(target) ? 2 : 1);
