@@ -85,6 +85,7 @@ std::vector<SizeClass> size_classes(const Expr &rows, const Expr &columns, const
   // Narrow strips where at most half of the last wide one would be new.
   const Expr narrow = columns <= 8 * strip && (columns - 1) % strip < strip / 2;
   if (!constant(columns)) add(wide && rows >= 8 && narrow, rows, {strip / 2, strip}, {8, 64});
+  add(wide && rows >= 24, rows, {strip, 256}, {24, 160});
   add(wide && rows >= 8, rows, {strip, 256}, {8, 64});
   add(wide && rows >= 5 && rows <= 6, rows, {strip, 256}, {3, 64});
   add(wide && rows >= 4, rows, {strip, 256}, {4, 64});

@@ -5,6 +5,7 @@
 #include "lang/ops/loops.h"
 #include "lang/ops/product_operands.h"
 #include "lang/ops/product_tile.h"
+#include "lang/ops/schedule_along_depth.h"
 #include "polyhalite/operators.h"
 
 namespace polyhalite::ops {
@@ -53,7 +54,9 @@ class ProductSchedule {
     if (plain && gains_along_depth(operands[0])) {
       tile_ = along_depth_;
       tile_output();
-      return sum_along_depth(operands[0]);
+      // In a branch the operand has memory of its own only where the branch is taken.
+      const LoopLevel outside = s_.when.defined() ? LoopLevel(out_, outermost_) : LoopLevel::root();
+      return schedule_along_depth(s_, operands[0], tile_, level_, outside, target_);
     }
     tile_output();
     for (const Func &f : operands) place_operand(f);
@@ -274,48 +277,6 @@ class ProductSchedule {
     const bool adds_quickly = vectors >= kLongSum || is_zen_4(target_);
     return columns_ <= (adds_quickly ? kMoreColumns : kFewColumns) && rows_ >= kManyRows &&
            along_depth_.cycles < tile_.cycles;
-  }
-
-  //   for rows/tile, columns/tile { for k/lanes { tile of vectors of partial sums };
-  //                                 tile of sums: each adds up a vector }
-  void sum_along_depth(Func operand) {
-    const Var column = operand.args()[0], depth = operand.args()[1];
-    if (!dense_image(operand.value(), depth.name())) {
-      // In a branch it has memory of its own only where the branch is taken.
-      operand.compute_at(s_.when.defined() ? LoopLevel(out_, outermost_) : LoopLevel::root())
-          .reorder_storage(depth, column);
-      std::vector<Expr> sizes(operand.args().size());
-      sizes[0] = s_.rvars[0].extent();
-      if (columns_ > 0) sizes[1] = static_cast<int>(columns_);
-      Loops turned(operand, sizes);
-      std::swap(turned.vars[0], turned.vars[1]);
-      if (!schedule_transpose(turned, false, target_)) {
-        operand.reorder(depth, column).vectorize(depth, lanes_, TailStrategy::GuardWithIf);
-      }
-    }
-    RVar steps("steps"), within("within");
-    Var lane("lane");
-    sums_.compute_at(level_);
-    sums_.update().split(s_.rvars[0], steps, within, lanes_);
-    Func partial = sums_.update().rfactor(within, lane);
-    partial.compute_at(level_).reorder_storage(lane, args_[0], args_[1]);
-    auto unroll_tile = [&](polyhalite::Stage stage) {
-      if (tile_.vectors > 1) stage.unroll(args_[0]);
-      if (tile_.rows > 1) stage.unroll(args_[1]);
-    };
-    auto in_order = [&](polyhalite::Stage stage, std::vector<VarOrRVar> order) {
-      for (size_t i = 2; i < args_.size(); i++) order.emplace_back(args_[i]);
-      stage.reorder(order);
-      unroll_tile(stage);
-    };
-    unroll_tile(sums_);
-    in_order(sums_.update(), {within, args_[0], args_[1]});
-    sums_.update().atomic().vectorize(within);
-    in_order(partial, {lane, args_[0], args_[1]});
-    partial.vectorize(lane);
-    in_order(partial.update(), {lane, args_[0], args_[1], steps});
-    partial.update().vectorize(lane);
-    if (has_rest_) in_order(sums_.update(1), {sums_.rvars(1)[0], args_[0], args_[1]});
   }
 
   // Packed beside the vectors of a tile where enough rows read it, else read where it is, ahead of
