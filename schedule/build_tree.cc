@@ -298,37 +298,66 @@ void add_streams(StageNest &nest, const FuncDef &func, int stage, const Material
   nest.stream_loads.assign(found.begin(), found.end());
 }
 
-// What a prefetch asks for, at loops of the stage number `id`.
+// The loops around loop `inner` and itself, outermost first, below `n`.
+bool find_path(const TreeNode &n, int inner, std::vector<int> &path) {
+  const bool is_loop = n.kind == TreeNode::Loop;
+  if (is_loop) path.push_back(n.loop);
+  if (is_loop && n.loop == inner) return true;
+  for (const auto &nodes : {n.children, n.otherwise}) {
+    for (const Tree &c : nodes) {
+      if (find_path(*c, inner, path)) return true;
+    }
+  }
+  if (is_loop) path.pop_back();
+  return false;
+}
+
+// What a prefetch asks for, at loops of the stage number `id`. It may ask from a loop of the Funcs
+// that this one is computed for.
 PrefetchDirective prefetch(const LoopTree &t, StageId id, const Directive &d) {
   const std::string what = "cannot prefetch '" + d.target_func + "' in " + t.describe(id);
-  auto find = [&](const std::string &label) {
+  const std::vector<int> &own = t.nest(id).loops;
+  const auto find = [&](const std::vector<int> &loops, const std::string &label) {
+    return std::find_if(loops.rbegin(), loops.rend(),
+                        [&](int l) { return t.loops[l].label == label; });
+  };
+  const auto found = [&](const std::vector<int> &loops, const std::string &label) {
+    const auto it = find(loops, label);
+    if (it != loops.rend()) return *it;
     std::string labels;
-    const std::vector<int> &loops = t.nest(id).loops;
-    for (size_t i = 0; i < loops.size(); i++) {
-      if (t.loops[loops[i]].label == label) return i;
-      labels += (labels.empty() ? "" : ", ") + t.loops[loops[i]].label;
-    }
+    for (int l : loops) labels += (labels.empty() ? "" : ", ") + t.loops[l].label;
     user_error(what + ": it has no loop '" + label + "'", "",
                "its loops are, outermost first: " + (labels.empty() ? "none" : labels), d.where);
   };
-  const size_t at = find(d.loops[0]), from = find(d.loops[1]);
-  if (from > at) {
+  const int at_loop = found(own, d.loops[0]);
+  const auto at_place = find(own, d.loops[0]), from_place = find(own, d.loops[1]);
+  if (from_place < at_place) {
     user_error(what + " at '" + d.loops[0] + "' from '" + d.loops[1] + "'",
                "loop '" + d.loops[1] + "' is inside '" + d.loops[0] +
                    "', so that it has no iteration there",
                "name a loop 'from' that is loop 'at', or around it", d.where);
   }
-  for (size_t i = 0; i <= at; i++) {
-    const LoopInfo &loop = t.loops[t.nest(id).loops[i]];
-    if (loop.kind != LoopKind::Vector) continue;
-    user_error(what + " at '" + d.loops[0] + "'",
-               "vector loop '" + loop.label + "' runs its iterations at once",
-               "prefetch at a loop around it", d.where);
+  std::vector<int> around = own;
+  if (from_place == own.rend()) {
+    around.clear();
+    for (const Tree &r : t.roots) {
+      if (find_path(*r, at_loop, around)) break;
+    }
+  }
+  const int from_loop = found(around, d.loops[1]);
+  for (int l : own) {
+    const LoopInfo &loop = t.loops[l];
+    if (loop.kind == LoopKind::Vector) {
+      user_error(what + " at '" + d.loops[0] + "'",
+                 "vector loop '" + loop.label + "' runs its iterations at once",
+                 "prefetch at a loop around it", d.where);
+    }
+    if (l == at_loop) break;
   }
   PrefetchDirective p;
   p.target = d.target_func;
-  p.at = t.nest(id).loops[at];
-  p.from = t.nest(id).loops[from];
+  p.at = at_loop;
+  p.from = from_loop;
   p.offset = d.factors[0];
   p.where = d.where;
   for (PrefetchBoundStrategy s : {PrefetchBoundStrategy::Clamp, PrefetchBoundStrategy::GuardWithIf,
@@ -421,6 +450,9 @@ LoopTree build_tree(const Algorithm &original, const std::vector<Directive> &giv
   }
   errors.raise();
   t = share_loops(std::move(t), directives);
+  t = bind_levels(std::move(t), m, algorithm, levels);
+  check_shared(t);
+  t = place(std::move(t));
   for (int f = 0; f < static_cast<int>(t.algorithm.funcs.size()); f++) {
     for (const Directive &d : directives) {
       if (d.kind != DirectiveKind::Prefetch || d.func != m.origin_of(t.algorithm.funcs[f].name)) {
@@ -430,9 +462,6 @@ LoopTree build_tree(const Algorithm &original, const std::vector<Directive> &giv
     }
   }
   errors.raise();
-  t = bind_levels(std::move(t), m, algorithm, levels);
-  check_shared(t);
-  t = place(std::move(t));
   check_forks(t);
   check_memoized(t);
   check_packed(t);

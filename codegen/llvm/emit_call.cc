@@ -91,7 +91,7 @@ Value *FunctionEmitter::emit_intrinsic(const CallNode &call) {
     Value *a = emit(args[0]), *b = emit(args[1]), *c = emit(args[2]);
     return builder_.CreateIntrinsic(llvm::Intrinsic::fma, {a->getType()}, {a, b, c});
   }
-  if (name == intrinsic::kPrefetch) return emit_prefetch(args[0]);
+  if (name == intrinsic::kPrefetch) return emit_prefetch(args[0], args[1]);
   // Passes may have put another value in the place of the read.
   if (name == intrinsic::kStream)
     return as_load(args[0]) ? emit_load(args[0], true) : emit(args[0]);

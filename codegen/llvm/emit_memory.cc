@@ -263,16 +263,16 @@ Value *FunctionEmitter::load_lanes_at(const LoadNode &load, Value *mask, bool st
   return load_lanes(load, *at);
 }
 
-Value *FunctionEmitter::emit_prefetch(const Expr &e) {
+Value *FunctionEmitter::emit_prefetch(const Expr &e, const Expr &cache) {
   const LoadNode &load = *as_load(e);
   const auto at =
       to_lane_address(load.args[0], [this](const std::string &name) { return definition(name); });
   internal_check(at && e.type().is_scalar(), "a prefetch asks for one element");
   Value *pointer = address(load.buffer, e.type(), at->base);
-  // To read (0), into all caches (3), of data (1).
-  builder_.CreateIntrinsic(
-      llvm::Intrinsic::prefetch, {pointer->getType()},
-      {pointer, builder_.getInt32(0), builder_.getInt32(3), builder_.getInt32(1)});
+  // To read (0), into all caches (3) or all but the first (2), of data (1).
+  builder_.CreateIntrinsic(llvm::Intrinsic::prefetch, {pointer->getType()},
+                           {pointer, builder_.getInt32(0), builder_.getInt32(is_one(cache) ? 3 : 2),
+                            builder_.getInt32(1)});
   return builder_.getFalse();
 }
 

@@ -179,7 +179,7 @@ class FunctionEmitter {
 
   // -- Memory (emit_memory.cc)
   /// Asks the caches for what a scalar Load would read.
-  Value *emit_prefetch(const Expr &load);
+  Value *emit_prefetch(const Expr &load, const Expr &cache);
   Value *emit_load(const Expr &e, bool streams = false);
   Value *load_lanes_at(const LoadNode &load, Value *mask, bool streams = false);
   Value *load_uniform(const LoadNode &load, const LaneAddress &at, Value *mask);

@@ -83,8 +83,12 @@ Stmt prefetch_loops(const LoopTree &tree, const Survey &survey_of, size_t number
   auto call = std::make_shared<CallNode>(type, f >= 0 ? CallKind::Func : CallKind::Image, p.target,
                                          std::move(indices));
   call->param = param;
-  Stmt s = make_evaluate(make_intrinsic(Bool(), intrinsic::kPrefetch,
-                                        {Expr(std::shared_ptr<const ExprNode>(std::move(call)))}));
+  // What another Func's loop comes to is far off: the first cache would lose it, and what it holds.
+  const std::vector<int> &near = tree.nest(tree.loops[p.at].stage).loops;
+  const bool far = std::find(near.begin(), near.end(), p.from) == near.end();
+  Stmt s = make_evaluate(make_intrinsic(
+      Bool(), intrinsic::kPrefetch,
+      {Expr(std::shared_ptr<const ExprNode>(std::move(call))), make_int(Int(32), far ? 2 : 1)}));
   // A few lines are asked for without a loop, which would be the innermost one of the nest.
   constexpr int64_t kFewLines = 9;  // eight vectors, and the line that the last one ends in
   int64_t lines = 1;

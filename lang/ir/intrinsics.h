@@ -64,7 +64,8 @@ inline constexpr const char *kScatterGather = "scatter_gather";
 // Multi-dimensional loop IR: guarded(c, f(i)) is f(i) where c holds, else any value, and then f is
 // not read. flatten_storage leaves none.
 inline constexpr const char *kGuarded = "guarded";
-// Loop IR: prefetch(f(i)) asks the caches for the line that holds f(i); it reads nothing. Bool.
+// Loop IR: prefetch(f(i), n) asks for the line that holds f(i), in the n-th cache (1 or 2) and those
+// behind it; it reads nothing. Bool.
 inline constexpr const char *kPrefetch = "prefetch";
 // Loop IR: stream(f(i)) = f(i), read without keeping it in the caches.
 inline constexpr const char *kStream = "stream";

@@ -1,6 +1,7 @@
 #include "lang/ops/product_tile.h"
 
 #include <algorithm>
+#include <limits>
 
 #include "lang/ops/common.h"
 #include "lang/ops/loops.h"
@@ -136,22 +137,6 @@ ProductTile product_tile(const Stage &s, const std::optional<Dot> &dot, bool may
   return best;
 }
 
-ProductTile tile_of_few_rows(int64_t rows, int lanes, const Target &target) {
-  constexpr int kMostVectors = 8;
-  const int registers = vector_registers(target);
-  ProductTile best;
-  // Beside one vector each multiply-add waits for the load of a row's element, beside two it does
-  // not.
-  const auto worth = [](int v, int r) { return std::min(v, 2) * r; };
-  for (int v = 1; v <= kMostVectors; v *= 2) {
-    for (int r = 1; r <= rows && (r + 1) * v + 1 <= registers; r++) {
-      if (rows % r == 0 && worth(v, r) >= worth(best.vectors, best.rows))
-        best = {lanes, v, r, false, 0};
-    }
-  }
-  return best;
-}
-
 ProductTile tile_along_depth(const Stage &s, const Target &target) {
   const int natural = target.natural_vector_size(s.func.types()[0]);
   const int registers = vector_registers(target);
@@ -190,17 +175,6 @@ int64_t rows_worth_packing(int64_t rows, int64_t row_bytes, int64_t steps, const
   return row_bytes % kLine != 0 ? 192 : 512;
 }
 
-int64_t streamed_bytes(int64_t rows, bool dots, const Target &target) {
-  constexpr int64_t kMebibyte = 1 << 20;
-  // Bytes come from memory in shorter pieces: a strip of four vectors is a line of them. They are
-  // quickly packed, too.
-  if (dots) return rows <= (is_zen_4(target) || is_zen_5(target) ? 16 : 32) ? kMebibyte : 0;
-  const bool avx2 = vector_registers(target) <= 16;
-  if (rows > (avx2 ? kFewestRowsOfPanels - 1 : 64)) return 0;
-  // A Zen 3's second cache is small: 3x2048x512 in f64 8.5 to 15.7 GFLOP/s.
-  return (avx2 && rows <= 8 ? 4 : rows <= 16 ? 16 : 8) * kMebibyte;
-}
-
 namespace {
 
 // The largest divisor of n of those from `least` to `most`; 0: there is none.
@@ -220,7 +194,80 @@ int64_t equal_parts(int64_t extent, int64_t most, int64_t unit) {
   return size <= extent ? size : tiles(units, parts + 1) * unit;
 }
 
+// The register tile with the most rows of those that divide `rows`; its vectors are a power of two,
+// and `least_vectors` or more. Without a row where there is none.
+ProductTile tile_of_few_rows(int64_t rows, int lanes, int least_vectors, const Target &target) {
+  constexpr int kMostVectors = 8;
+  const int registers = vector_registers(target);
+  ProductTile best{lanes, least_vectors, 0, false, 0};
+  // Beside one vector each multiply-add waits for the load of a row's element, beside two it does
+  // not.
+  const auto worth = [](int v, int r) { return std::min(v, 2) * r; };
+  for (int v = least_vectors; v <= kMostVectors; v *= 2) {
+    for (int r = 1; r <= rows && (r + 1) * v + 1 <= registers; r++) {
+      if (rows % r == 0 && worth(v, r) >= worth(best.vectors, best.rows))
+        best = {lanes, v, r, false, 0};
+    }
+  }
+  return best;
+}
+
+// From how many bytes on such an operand is read as it lies.
+int64_t streamed_bytes(int64_t rows, bool dots, const Target &target) {
+  constexpr int64_t kMebibyte = 1 << 20, kNever = std::numeric_limits<int64_t>::max();
+  // Bytes come from memory in shorter pieces: a strip of four vectors is a line of them. They are
+  // quickly packed, too.
+  if (dots) return rows <= (is_zen_4(target) || is_zen_5(target) ? 16 : 32) ? kMebibyte : kNever;
+  if (vector_registers(target) > 16) return 0;
+  if (rows >= kFewestRowsOfPanels) return kNever;
+  // A Zen 3's second cache is small: 3x2048x512 in f64 8.5 to 15.7 GFLOP/s.
+  return (rows <= 8 ? 4 : rows <= 16 ? 16 : 8) * kMebibyte;
+}
+
+int terms_of_streams(int64_t rows, int64_t terms, int of_step, bool fetches_strips) {
+  constexpr int64_t kFewest = 128, kTerms = 256, kMost = 384;
+  // More rows write and read more sums for each block.
+  if (!fetches_strips) return of_step * (rows <= 16 ? 16 : 32);
+  // Lines a page apart leave room for a few hundred in the second cache.
+  if (of_step > 1) return kFewest;
+  const int64_t divisor = divisor_between(terms, kFewest, kMost);
+  return static_cast<int>(divisor != 0 ? divisor : tiles(terms, tiles(terms, kTerms)));
+}
+
+int columns_of_streams(int64_t columns, const ProductTile &tile) {
+  constexpr int64_t kMost = 1024;  // a page of them
+  const int64_t half = tiles(tiles(columns, tile.columns()), 2) * tile.columns();
+  return static_cast<int>(equal_parts(columns, std::min(half, kMost), tile.columns()));
+}
+
+// Has a tile of all rows or of some of them enough sums?
+bool keeps_busy(const ProductTile &tile, int64_t rows) {
+  return tile.rows == rows || (tile.rows >= 4 && tile.rows * tile.vectors >= 8);
+}
+
 }  // namespace
+
+std::optional<StreamedOperand> streamed_operand(int64_t rows, int64_t columns, int64_t terms,
+                                                int64_t bytes, int lanes, int of_step,
+                                                const Target &target) {
+  constexpr int64_t kFar = 4 << 20;
+  constexpr int kLine = 4;  // vectors of bytes
+  const bool dots = of_step > 1;
+  const int64_t all = terms * columns * bytes;
+  if (all < streamed_bytes(rows, dots, target)) return std::nullopt;
+  StreamedOperand s;
+  s.fetches_strips = vector_registers(target) > 16;
+  if (dots && s.fetches_strips) {
+    // Strips are whole lines then, which the rows of a tile have to be worth.
+    s.tile = tile_of_few_rows(rows, lanes, kLine, target);
+    s.fetches_strips = all >= kFar && keeps_busy(s.tile, rows);
+  }
+  if (!dots || !s.fetches_strips) s.tile = tile_of_few_rows(rows, lanes, 1, target);
+  if (!keeps_busy(s.tile, rows)) return std::nullopt;
+  s.terms = terms_of_streams(rows, terms, of_step, s.fetches_strips);
+  s.columns = columns_of_streams(columns, s.tile);
+  return s;
+}
 
 int64_t terms_of_block(int64_t rows, int64_t steps, int64_t bytes, const ProductTile &tile,
                        const Target &target) {

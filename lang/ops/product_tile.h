@@ -26,10 +26,6 @@ std::optional<Dot> dot_of(const Stage &s, const Target &target);
 ProductTile product_tile(const Stage &s, const std::optional<Dot> &dot, bool may_mask,
                          bool one_strip, const Target &target);
 
-/// The register tile with the most rows of those that divide `rows`; its vectors are a power of
-/// two.
-ProductTile tile_of_few_rows(int64_t rows, int lanes, const Target &target);
-
 /// A register tile of `vectors` columns and rows whose sums are vectors of partial ones, along the
 /// reduction. Their lanes are added up in the end.
 ProductTile tile_along_depth(const Stage &s, const Target &target);
@@ -39,9 +35,20 @@ ProductTile tile_along_depth(const Stage &s, const Target &target);
 int64_t rows_worth_packing(int64_t rows, int64_t row_bytes, int64_t steps, const ProductTile &tile,
                            const Target &target);
 
-/// From how many bytes on a right operand is read as it lies, in long rows, for so few rows of the
-/// left one; 0: never. `dots`: by dot products.
-int64_t streamed_bytes(int64_t rows, bool dots, const Target &target);
+/// How a large right operand is read as it lies, for so few rows of the left one that they do not
+/// hide what it takes to fetch it. While a strip of columns is used, the next one is fetched
+/// (`fetches_strips`), or few terms at a time in long rows, which the processor fetches ahead.
+struct StreamedOperand {
+  ProductTile tile;
+  bool fetches_strips = false;
+  int terms = 0;    // that all columns read before the next ones
+  int columns = 0;  // of a task
+};
+/// Nothing where the operand is too small for that, or no tile keeps the processor busy. `bytes`:
+/// of an element; `of_step`: terms of a dot product, 1 where there is none.
+std::optional<StreamedOperand> streamed_operand(int64_t rows, int64_t columns, int64_t terms,
+                                                int64_t bytes, int lanes, int of_step,
+                                                const Target &target);
 
 /// Terms of sums whose strip of columns stays in the second cache while all rows read it; 0: all
 /// do, or no such number divides the steps.

@@ -1,5 +1,6 @@
 // Schedules of products: register tiles, packed operands, blocks of long sums.
 #include <algorithm>
+#include <optional>
 
 #include "lang/ops/common.h"
 #include "lang/ops/loops.h"
@@ -50,7 +51,7 @@ class ProductSchedule {
       return schedule_row_product(to_, s_, tile_.lanes, target_);
     if (operands.size() == 1 && packs == dot_.has_value() && gains_by_panels(operands[0]))
       return multiply_in_panels(operands[0]);
-    if (plain && streams_for_few_rows(operands[0])) return stream_for_few_rows();
+    if (plain && streams_for_few_rows(operands[0])) return stream_for_few_rows(operands[0]);
     if (plain && gains_along_depth(operands[0])) {
       tile_ = along_depth_;
       tile_output();
@@ -183,32 +184,36 @@ class ProductSchedule {
 
   // Is the operand a matrix that is fetched from memory for few rows, which cannot hide that?
   bool streams_for_few_rows(const Func &operand) const {
-    if (rows_ < 2 || columns_ < kStreamedColumns || !is_one_matrix() || place_[0] != 0)
+    if (rows_ < 2 || rows_ > kMostRowsOfStreams || columns_ < kStreamedColumns ||
+        !is_one_matrix() || place_[0] != 0)
       return false;
     const CallNode *image = image_of(operand);
-    if (!image || has_idle_columns_) return false;
-    const int64_t steps = constant(s_.rvars[0].extent()).value_or(0);
-    const int64_t large = streamed_bytes(rows_, dot_.has_value(), target_);
-    if (large == 0 || steps * columns_ * image->type.bytes() < large) return false;
-    const ProductTile tile = tile_of_few_rows(rows_, tile_.lanes, target_);
-    return tile.rows == rows_ || (tile.rows >= 4 && tile.rows * tile.vectors >= 8);
+    if (!image || has_idle_columns_ || fetches_strips(image)) return false;
+    return streamed(image).has_value();
   }
 
-  // Parts of a few of the operand's rows are read from their begin to their end, which the
-  // processor fetches ahead; strips of columns would be on another page with each step.
+  std::optional<StreamedOperand> streamed(const CallNode *image) const {
+    return streamed_operand(rows_, columns_, constant(s_.rvars[0].extent()).value_or(0),
+                            image->type.bytes(), tile_.lanes, dot_ ? dot_->terms : 1, target_);
+  }
+
+  // While a strip of columns is used, the next one is fetched; of a large matrix that is a strip of
+  // some of its rows. Or it is read in long rows, which the processor fetches ahead.
   //
-  //   parallel for columns/several tiles { sums, in blocks of a few steps; to }
-  void stream_for_few_rows() {
-    const int steps = rows_ <= 16 ? 16 : 32;  // more rows write and read more sums for each block
-    tile_ = tile_of_few_rows(rows_, tile_.lanes, target_);
-    int columns = kStreamedColumns;
-    if (columns_ < kStreamedColumns * 3 / 2) columns /= 2;
+  //   parallel for columns/several tiles { sums, in blocks of terms; to }
+  void stream_for_few_rows(const Func &operand) {
+    const CallNode *image = image_of(operand);
+    const StreamedOperand parts = *streamed(image);
+    tile_ = parts.tile;
+    fetches_strips_ = parts.fetches_strips;
+    if (fetches_strips_) fetched_ = image->param;
+    const int columns = parts.columns;
     Var inner("column");
     loops_.split(to_.vars[0], column_loop_, inner, columns, tail_for(columns_, columns))
         .reorder(inner, to_.vars[1], column_loop_)
         .vectorize(inner, tile_.lanes)
         .parallel(column_loop_);
-    sum_in_blocks(dot_ ? steps * dot_->terms : steps, LoopLevel(out_, column_loop_));
+    sum_in_blocks(parts.terms, LoopLevel(out_, column_loop_));
   }
 
   // A few rows are whole tiles: of a rest there would be a panel of its own, which packs again.
@@ -290,13 +295,18 @@ class ProductSchedule {
     const bool side_by_side = !dot_ && columns_ > 0 && columns_ <= tile_.columns();
     // Only a copy has idle columns.
     const bool needs_copy = dot_ && has_idle_columns_;
-    if (image && !needs_copy && (side_by_side || rows < rows_worth_packing(image->type))) {
+    const auto lies_well = [&] {
+      return side_by_side || rows < rows_worth_packing(image->type) ||
+             (fetches_strips(image) && rows < kRowsWorthPackingAhead);
+    };
+    if (image && !needs_copy && lies_well()) {
       const int64_t steps = constant(s_.rvars[0].extent()).value_or(256);
       const int64_t bytes = steps * (columns_ == 0 ? 256 : columns_) * image->type.bytes();
       // A Zen 3 fetches ahead by itself: with prefetches 13x1021x1019 took 894 us, without 720.
       if (!few_registers_ && (plain_ || holds_tile_) && !dot_ && image->param &&
           s_.rvars.size() == 1 && steps > kFewSteps && bytes > kFirstCache) {
         fetched_ = image->param;
+        fetches_strips_ = fetches_strips(image);
       }
       return;
     }
@@ -317,6 +327,16 @@ class ProductSchedule {
                        target_))
       return;
     pack_rows(operand, tile_, in_strips && whole, columns_ == 0);
+  }
+
+  // Is the next strip of columns fetched while one is used, since the second cache holds both? Of
+  // open sizes it may not.
+  bool fetches_strips(const CallNode *image) const {
+    if (dot_ || few_registers_ || is_one_strip() || columns_inside_ || masked_) return false;
+    const int64_t steps = constant(s_.rvars[0].extent()).value_or(0);
+    if (columns_ == 0 || rows_ == 0 || steps == 0) return columns_ == 0 && rows_ == 0;
+    return columns_ > tile_.columns() &&
+           steps * tile_.columns() * image->type.bytes() <= second_cache(target_) / 4;
   }
 
   int64_t planned_rows() const {
@@ -490,7 +510,11 @@ class ProductSchedule {
     constexpr int kLines = 16;
     // Steps a page apart share a set of a Zen 4's first cache, which has room for eight lines.
     const int steps_ahead = is_zen_4(target_) ? 4 : 8;
-    if (fetched_) {
+    if (fetched_ && fetches_strips_) {
+      update.prefetch(ImageParam(fetched_), step, column_loop_, 1,
+                      PrefetchBoundStrategy::NonFaulting);
+    }
+    if (fetched_ && (!fetches_strips_ || steps_ == 0)) {
       update.prefetch(ImageParam(fetched_), step, step, steps_ahead,
                       PrefetchBoundStrategy::NonFaulting);
     } else if (unrolls_steps() && steps_together() > kTogether) {
@@ -511,8 +535,10 @@ class ProductSchedule {
     return left && rows_ * steps * left->type.bytes() >= kThirdCache ? left->param : nullptr;
   }
 
-  static constexpr int kTogether = 4;            // steps in one iteration
-  static constexpr int kStreamedColumns = 1024;  // a page of them
+  static constexpr int kTogether = 4;                     // steps in one iteration
+  static constexpr int64_t kStreamedColumns = 1024;       // a page of them
+  static constexpr int64_t kMostRowsOfStreams = 64;       // packed columns serve more
+  static constexpr int64_t kRowsWorthPackingAhead = 256;  // where next strips are fetched
 
   const Loops &to_;
   const std::vector<size_t> &place_;
@@ -545,6 +571,7 @@ class ProductSchedule {
   bool holds_tile_ = false;  // sums are copied to memory, for the output to loop over them
   bool guarded_ = false;
   std::shared_ptr<ParameterContents> fetched_;
+  bool fetches_strips_ = false;
 };
 
 }  // namespace

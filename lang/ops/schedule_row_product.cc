@@ -29,6 +29,8 @@ void schedule_row_product(const Loops &to, const Stage &s, int lanes, const Targ
   // A Zen 5 fetches one row after the other faster, where their sums leave room in the first cache.
   const bool near = columns > 0 && columns * sums.types()[0].bytes() <= kNearSums;
   const int rows = is_zen_5(target) && near ? 1 : kSeveral;
+  // A Zen 4 fetches ahead best where each of the rows is asked for one line after the other.
+  const int vectors = is_zen_4(target) ? 1 : 4;
   const TailStrategy tail = TailStrategy::GuardWithIf;
   RVar step("step"), together("together"), k = s.rvars[0];
   Var several("several"), part("part");
@@ -54,7 +56,7 @@ void schedule_row_product(const Loops &to, const Stage &s, int lanes, const Targ
   }
   adding.update()
       .split(k, step, together, rows)
-      .split(args[0], args[0], several, 4 * lanes, tail)
+      .split(args[0], args[0], several, vectors * lanes, tail)
       .reorder(order)
       .vectorize(several, lanes)
       .unroll(several)

@@ -104,6 +104,26 @@ TEST(storage, packed_memory_that_somebody_else_has) {
             "  fix: drop one of both\n");
 }
 
+TEST(storage, prefetches_from_loops_of_consumers) {
+  const std::string inside = "g.split(x, strip, x, 8)\nf.compute_at(g, x)\n";
+  const std::string text = tree(kPair, inside +
+                                           "g.reorder(x, y, strip, c)\n"
+                                           "f.prefetch(in, y, strip, 1, NonFaulting)\n"
+                                           "f.prefetch(in, y, y, 2, Clamp)\n");
+  EXPECT_EQ(text.substr(0, text.find("for ")),
+            "prefetch in at f.s0.y from g.s0.strip by 1 NonFaulting\n"
+            "prefetch in at f.s0.y from f.s0.y by 2 Clamp\n");
+  EXPECT_EQ(tree(kPair, inside + "f.prefetch(in, y, z, 1, Clamp)\n"),
+            "s.txt:3: error: cannot prefetch 'in' in 'f': it has no loop 'z'\n"
+            "  fix: its loops are, outermost first: c, y, strip, x, c, y\n");
+  // Of a Func that stands beside it.
+  EXPECT_EQ(tree(kPair,
+                 "f.compute_root()\ng.split(x, strip, x, 8)\n"
+                 "f.prefetch(in, y, strip, 1, Clamp)\n"),
+            "s.txt:3: error: cannot prefetch 'in' in 'f': it has no loop 'strip'\n"
+            "  fix: its loops are, outermost first: c, y\n");
+}
+
 TEST(storage, mistakes) {
   EXPECT_EQ(words("f.pack(z, 8)\n"),
             "s.txt:2: error: cannot pack 'z' of 'f': it is no dimension of it\n"

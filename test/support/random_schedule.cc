@@ -309,8 +309,10 @@ void ScheduleDraw::prefetch(const FuncDef &f) {
     if (reads(f.stages[0].values[0], g.name)) targets.push_back(g.name);
   }
   const int at = dice_.between(0, static_cast<int>(dims.size()) - 1);
-  Directive &d = add(DirectiveKind::Prefetch, f.name, 0,
-                     {dims[at], dims[dice_.between(at, static_cast<int>(dims.size()) - 1)]});
+  std::string from = dims[dice_.between(at, static_cast<int>(dims.size()) - 1)];
+  // Or one of another Func, whose loops may be around.
+  if (dice_.chance(30)) from = dice_.pick(dims_.at({dice_.pick(algorithm_.funcs).name, 0}));
+  Directive &d = add(DirectiveKind::Prefetch, f.name, 0, {dims[at], from});
   d.factors = {Expr(dice_.between(-1, 3))};
   d.target_func = dice_.pick(targets);
   d.option = dice_.pick<std::string>({"Clamp", "GuardWithIf", "NonFaulting"});

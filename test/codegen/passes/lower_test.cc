@@ -149,5 +149,22 @@ TEST(Lower, APrefetchAsksForTheLineThatARowEndsIn) {
   }
 }
 
+// What the next strip of the consumer will need goes to the second cache.
+TEST(Lower, APrefetchFromAConsumersLoop) {
+  Var x("x"), y("y"), strip("strip");
+  for (const bool far : {true, false}) {
+    ImageParam in(Float(32), 2, "in");
+    Func f("f"), g("g");
+    f(x, y) = in(x, y) + 1.0f;
+    g(x, y) = f(x, y) * 2.0f;
+    g.output_buffer().dim(0).set_bounds(0, 96);
+    g.split(x, strip, x, 32).reorder(x, y, strip);
+    f.compute_at(g, strip).prefetch(in, y, far ? strip : y, 1, PrefetchBoundStrategy::NonFaulting);
+    const std::string text = lowered(g, "produce");
+    EXPECT_EQ(count_of(far ? "g.s0.strip*32 + 63)" : "f.s0.y + 1", text), 1) << text;
+    EXPECT_EQ(count_of(far ? ", 2)\n" : ", 1)\n", text), 1) << text;
+  }
+}
+
 }  // namespace
 }  // namespace polyhalite::lower_test
