@@ -330,13 +330,15 @@ class ProductSchedule {
   }
 
   // Is the next strip of columns fetched while one is used, since the second cache holds both? Of
-  // open sizes it may not.
+  // open sizes it may not. What that cache holds as a whole is for few rows best fetched from
+  // there.
   bool fetches_strips(const CallNode *image) const {
+    constexpr int64_t kFewRows = 4, kLarge = 4 << 20;
     if (dot_ || few_registers_ || is_one_strip() || columns_inside_ || masked_) return false;
-    const int64_t steps = constant(s_.rvars[0].extent()).value_or(0);
+    const int64_t steps = constant(s_.rvars[0].extent()).value_or(0), bytes = image->type.bytes();
     if (columns_ == 0 || rows_ == 0 || steps == 0) return columns_ == 0 && rows_ == 0;
-    return columns_ > tile_.columns() &&
-           steps * tile_.columns() * image->type.bytes() <= second_cache(target_) / 4;
+    return columns_ > tile_.columns() && (rows_ > kFewRows || steps * columns_ * bytes >= kLarge) &&
+           steps * tile_.columns() * bytes <= second_cache(target_) / 4;
   }
 
   int64_t planned_rows() const {

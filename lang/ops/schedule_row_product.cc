@@ -29,8 +29,6 @@ void schedule_row_product(const Loops &to, const Stage &s, int lanes, const Targ
   // A Zen 5 fetches one row after the other faster, where their sums leave room in the first cache.
   const bool near = columns > 0 && columns * sums.types()[0].bytes() <= kNearSums;
   const int rows = is_zen_5(target) && near ? 1 : kSeveral;
-  // A Zen 4 fetches ahead best where each of the rows is asked for one line after the other.
-  const int vectors = is_zen_4(target) ? 1 : 4;
   const TailStrategy tail = TailStrategy::GuardWithIf;
   RVar step("step"), together("together"), k = s.rvars[0];
   Var several("several"), part("part");
@@ -42,6 +40,10 @@ void schedule_row_product(const Loops &to, const Stage &s, int lanes, const Targ
       s.when.defined() ? LoopLevel(Func(to.func), to.vars.back()) : LoopLevel::root();
   sums.compute_at(level).vectorize(args[0], lanes, tail);
   const auto steps = constant(k.extent());
+  // From memory a Zen 4 fetches best where each of the rows is asked for one line after the other.
+  constexpr int64_t kFar = 6 << 20;
+  const bool far = !steps || *steps * columns * sums.types()[0].bytes() >= kFar;
+  const int vectors = is_zen_4(target) && far ? 1 : 4;
   int64_t part_steps = steps ? (*steps + 7) / 8 : 512;
   while (steps && *steps % part_steps != 0) part_steps++;
   if (!steps || part_steps < *steps) {
