@@ -319,7 +319,16 @@ class ProductSchedule {
     } else {
       operand.compute_at(out_, outermost_);
     }
-    if (dot_) return pack_for_dots(operand, *dot_);
+    if (dot_) {
+      pack_for_dots(operand, *dot_);
+      // The next strip comes to the second cache meanwhile, if it does not hold all.
+      const int64_t bytes = columns_ * constant(s_.rvars[0].extent()).value_or(0);
+      if (image && image->param && in_strips && !few_registers_ && bytes > second_cache(target_)) {
+        operand.prefetch(ImageParam(image->param), operand.args()[1], column_loop_, 1,
+                         PrefetchBoundStrategy::NonFaulting);
+      }
+      return;
+    }
     if (tile_.lanes == 1) return;
     const bool whole = least_columns_ >= tile_.columns() || is_one_strip();
     if (whole && s_.rvars.size() == 1 &&
