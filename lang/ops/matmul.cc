@@ -99,12 +99,22 @@ std::vector<SizeClass> size_classes(const Expr &rows, const Expr &columns, const
   if (constant(columns)) {
     add(rows >= 8, rows, {}, {8, 64});
   } else {
-    add(columns >= 2 * lanes && rows >= 8, rows, {2 * lanes, 2 * lanes}, {8, 64});
+    const Expr filled = (columns - 1) % (2 * lanes) >= lanes;
+    const OpenSize two{2 * lanes, 2 * lanes}, one_and_half{lanes * 3 / 2, lanes * 3 / 2};
+    add(columns >= 2 * lanes && filled && rows >= 8, rows, two, {8, 64});
+    add(columns >= 2 * lanes && rows >= 8, rows, one_and_half, {8, 64});
     add(columns >= lanes && rows >= 8, rows, {lanes, lanes}, {8, 64});
     if (masks) {
+      add(some && columns <= lanes / 2 && rows >= 8, rows, {1, lanes / 2, 1, lanes / 2}, {8, 64});
       add(some && columns <= lanes && rows >= 8, rows, masked(1), {8, 64});
-      for (const int vectors : {1, 2, 4})
-        add(some && columns <= vectors * lanes, rows, masked(vectors), {});
+      for (const int vectors : {1, 2, 4}) {
+        const Expr few = some && columns <= vectors * lanes;
+        if (vectors > 1) {
+          add(few && rows == 2, 2, masked(vectors), {2, 2});
+          add(few && rows >= 5 && rows <= 6, rows, masked(vectors), {3, 64});
+        }
+        add(few, rows, masked(vectors), {});
+      }
     } else {
       add(columns >= lanes / 4 && rows >= 8, rows, {lanes / 4, lanes / 4}, {8, 64});
     }

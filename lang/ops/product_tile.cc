@@ -91,11 +91,11 @@ ProductTile product_tile(const Stage &s, const std::optional<Dot> &dot, bool may
       const bool all = masks && columns > 0 && columns <= v * lanes;
       if (one_tile && v * lanes < columns) continue;
       if (columns > 0 && v * lanes > columns && !all) break;
-      if (most_columns > 0 && v * lanes != most_columns) continue;
+      if (most_columns > 0 && v * lanes > most_columns) break;
       // Dot products read what is packed, and what one thread packs is dirty in its caches where
       // another one reads it: two strips, where they cost little.
       if (dot && !one_tile && v > 2 && v * lanes == columns && operations >= kWorthStrips) continue;
-      if (columns == 0 && v > 1 && open_columns.typical > 0 &&
+      if (columns == 0 && most_columns == 0 && v > 1 && open_columns.typical > 0 &&
           v * lanes > std::max<int64_t>(open_columns.least, 1))
         break;
       // Strips of a matrix begin at lines of the cache.
@@ -109,9 +109,10 @@ ProductTile product_tile(const Stage &s, const std::optional<Dot> &dot, bool may
         // Of open rows the last tile computes half of its own twice.
         const double typical = static_cast<double>(open_rows.typical);
         const double again = typical > 0 ? (r - 1) / 2.0 / typical : 0;
-        const double count = static_cast<double>(columns == 0 ? 1 : tiles(columns, v * lanes)) *
-                             (rows == 0 ? (1 + again) / r : static_cast<double>(tiles(rows, r))) /
-                             (columns == 0 ? v : 1);
+        const int64_t planned = columns == 0 ? most_columns : columns;
+        const double count =
+            (planned == 0 ? 1.0 / v : static_cast<double>(tiles(planned, v * lanes))) *
+            (rows == 0 ? (1 + again) / r : static_cast<double>(tiles(rows, r)));
         // To set up a tile and to write it costs a few cycles for each vector.
         const double step = std::max(cycles(v, r), fetching(lanes, v, r));
         const double cost = count * (steps * step + 2 * v * r + 10);
