@@ -216,10 +216,8 @@ Tensor matmul(const Tensor &a, const Tensor &b, Type sums) {
   // The sums, and their right operand in a Func of its own, so that a schedule can lay out the
   // columns of a tile side by side; of its own type where dot products want that.
   const Type packed = b.type() == Float(16) ? type : b.type();
-  // Terms that are no whole dot product are one of copies with zeros behind them, for many rows.
-  constexpr int64_t kManyRows = 16;
-  const bool has_rest = depth_size && *depth_size % at_once != 0 && *depth_size > at_once &&
-                        row_count.value_or(0) >= kManyRows;
+  // Terms that are no whole dot product are one of copies with zeros behind them.
+  const bool has_rest = depth_size && *depth_size % at_once != 0 && *depth_size > at_once;
   const int whole = has_rest ? static_cast<int>(*depth_size / at_once * at_once) : 0;
   const Expr depths = has_rest ? Expr(whole) : a.size(-1);
   const Tensor rest =
