@@ -20,8 +20,8 @@ int terms_at_once(const Type &a, const Type &b, const Type &sums) {
 // of them serve many rows; else as many as there are.
 int64_t filled_columns(int64_t columns, int64_t rows, int terms) {
   constexpr int64_t kManyRows = 16;
-  if (terms == 1 || rows < kManyRows || columns <= 4 || columns >= 64) return columns;
-  return columns <= 8 ? 8 : (columns + 15) / 16 * 16;
+  if (terms == 1 || rows < kManyRows || columns <= 1 || columns >= 64) return columns;
+  return columns <= 4 ? 4 : columns <= 8 ? 8 : (columns + 15) / 16 * 16;
 }
 
 // Sizes for which one schedule serves.
