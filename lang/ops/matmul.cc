@@ -74,17 +74,23 @@ std::vector<SizeClass> size_classes(const Expr &rows, const Expr &columns, const
   const Expr some = columns >= 1;
   if (masks && !constant(columns)) {
     add(some && columns < strip && rows == 1, 1, masked(4), {1, 1});
+    add(some && columns <= 2 * strip && rows == 1, 1, masked(8), {1, 1});
   }
   // Many rows read a strip of columns, or its vectors lie in two lines each, or it lies on many
   // pages: worth packing.
   const Expr scattered = depth >= 256 && (columns % (kPage / 2 / size) == 0 ||
                                           depth / 16 >= kTracked / 16 / size / columns);
   const Expr split_lines = rows >= 192 && columns % (kLine / size) != 0;
+  // Narrow strips where at most half of the last wide one would be new.
+  const Expr narrow = (columns - 1) % strip < strip / 2;
+  const auto add_narrow = [&](int most) {
+    if (constant(columns)) return;
+    add(wide && rows >= 8 && columns <= most && narrow, rows, {strip / 2, strip}, {8, 64});
+  };
+  add_narrow(2 * strip);
   add(wide && rows >= 24 && (rows >= 512 || split_lines || scattered), rows, {strip, 1024},
       {24, 1024});
-  // Narrow strips where at most half of the last wide one would be new.
-  const Expr narrow = columns <= 8 * strip && (columns - 1) % strip < strip / 2;
-  if (!constant(columns)) add(wide && rows >= 8 && narrow, rows, {strip / 2, strip}, {8, 64});
+  add_narrow(8 * strip);
   add(wide && rows >= 24, rows, {strip, 256}, {24, 160});
   add(wide && rows >= 8, rows, {strip, 256}, {8, 64});
   add(wide && rows >= 5 && rows <= 6, rows, {strip, 256}, {3, 64});
