@@ -178,7 +178,7 @@ class FunctionEmitter {
                          const char *error, const std::string &culprit);
 
   // -- Memory (emit_memory.cc)
-  /// Asks the caches for what a scalar Load would read.
+  /// Asks for what a scalar Load would read, in the cache of that number and those behind it.
   Value *emit_prefetch(const Expr &load, const Expr &cache);
   Value *emit_load(const Expr &e, bool streams = false);
   Value *load_lanes_at(const LoadNode &load, Value *mask, bool streams = false);

@@ -323,10 +323,8 @@ class ProductSchedule {
       pack_for_dots(operand, *dot_);
       // The next strip comes to the second cache meanwhile, if it does not hold all.
       const int64_t bytes = columns_ * constant(s_.rvars[0].extent()).value_or(0);
-      if (image && image->param && in_strips && !few_registers_ && bytes > second_cache(target_)) {
-        operand.prefetch(ImageParam(image->param), operand.args()[1], column_loop_, 1,
-                         PrefetchBoundStrategy::NonFaulting);
-      }
+      if (image && image->param && in_strips && !few_registers_ && bytes > second_cache(target_))
+        fetch(operand, image->param, operand.args()[1], column_loop_, 1);
       return;
     }
     if (tile_.lanes == 1) return;
@@ -521,17 +519,18 @@ class ProductSchedule {
     constexpr int kLines = 16;
     // Steps a page apart share a set of a Zen 4's first cache, which has room for eight lines.
     const int steps_ahead = is_zen_4(target_) ? 4 : 8;
-    if (fetched_ && fetches_strips_) {
-      update.prefetch(ImageParam(fetched_), step, column_loop_, 1,
-                      PrefetchBoundStrategy::NonFaulting);
-    }
+    if (fetched_ && fetches_strips_) fetch(update, fetched_, step, column_loop_, 1);
     if (fetched_ && (!fetches_strips_ || steps_ == 0)) {
-      update.prefetch(ImageParam(fetched_), step, step, steps_ahead,
-                      PrefetchBoundStrategy::NonFaulting);
+      fetch(update, fetched_, step, step, steps_ahead);
     } else if (unrolls_steps() && steps_together() > kTogether) {
-      update.prefetch(ImageParam(far_rows()), step, step, kLines,
-                      PrefetchBoundStrategy::NonFaulting);
+      fetch(update, far_rows(), step, step, kLines);
     }
+  }
+
+  // The last ones are beyond the image, which a prefetch may ask for.
+  static void fetch(polyhalite::Stage stage, const std::shared_ptr<ParameterContents> &image,
+                    const VarOrRVar &at, const VarOrRVar &from, int offset) {
+    stage.prefetch(ImageParam(image), at, from, offset, PrefetchBoundStrategy::NonFaulting);
   }
 
   // The left operand, where its rows go along the sums and the third cache does not hold it for the

@@ -216,6 +216,26 @@ TEST(matmul, few_rows_of_a_large_matrix) {
   const std::string tree = product<float>(left, right, shapes[0], Form::Plain, wide)
                                .emit_text(Emit::tree, {left, right}, wide);
   EXPECT_NE(tree.find("  for product.s1.blocks serial reduction\n"), std::string::npos) << tree;
+  EXPECT_NE(tree.find("prefetch right at product_intm.s1.term from product.s1.columns by 1 "),
+            std::string::npos)
+      << tree;
+  const std::string near = product<float>(left, right, {40, 1024, 256}, Form::Plain, wide)
+                               .emit_text(Emit::tree, {left, right}, wide);
+  EXPECT_NE(near.find("prefetch right at product.s1.k from "), std::string::npos) << near;
+  EXPECT_NE(near.find(".s0.columns by 1 NonFaulting\n"), std::string::npos) << near;
+}
+
+// Of no number of columns or terms are bytes multiplied one by one.
+TEST(matmul, bytes_of_few_columns_and_odd_terms_take_dot_products) {
+  const Target vnni("x86-64-linux-sse41-avx-avx2-fma-avx512_skylake-avx512_zen4");
+  ImageParam left(UInt(8), 2, "left"), right(Int(8), 2, "right");
+  for (const Shape &s : {Shape{750, 2, 126}, Shape{1204, 3, 68}, Shape{5, 596, 38}}) {
+    const std::string tree = product<int32_t>(left, right, s, Form::Plain, vnni)
+                                 .emit_text(Emit::tree, {left, right}, vnni);
+    EXPECT_NE(tree.find("product.s1 tensorize \"vpdpbusd"), std::string::npos) << tree;
+    const bool rest = s.depth % 4 != 0;
+    EXPECT_EQ(tree.find("product.s2 tensorize \"vpdpbusd") != std::string::npos, rest) << tree;
+  }
 }
 
 // With vectors of 256 bits large operands go in panels; rows and columns that no panel divides.
