@@ -4,8 +4,7 @@
 
 #include "lang/ops/common.h"
 #include "lang/ops/loops.h"
-#include "lang/ops/product_operands.h"
-#include "lang/ops/product_tile.h"
+#include "lang/ops/product_plan.h"
 #include "lang/ops/schedule_along_depth.h"
 #include "polyhalite/operators.h"
 
@@ -13,36 +12,11 @@ namespace polyhalite::ops {
 
 namespace {
 
-class ProductSchedule {
+class ProductSchedule : ProductPlan {
  public:
   ProductSchedule(const Loops &to, const std::vector<size_t> &place, const Stage &s,
                   const std::optional<Dot> &dot, const Target &target)
-      : to_(to),
-        place_(place),
-        s_(s),
-        target_(target),
-        out_(to.func),
-        loops_(to.stage),
-        sums_(s.func),
-        args_(sums_.args()),
-        has_rest_(s.kind == Stage::Product && sums_.num_update_definitions() > 1),
-        grouped_(s.groups > 1 && place.size() < s.extents.size()),
-        dot_(dot),
-        has_idle_columns_(!grouped_ && constant(s.extents[0]).value_or(0) > to.extent(place[0]) &&
-                          to.extent(place[0]) > 0),
-        tile_(product_tile(s, dot_, !grouped_ && place.size() > 1, has_idle_columns_, target)),
-        columns_(constant(s.extents[0]).value_or(0)),
-        rows_(s.extents.size() > 1 ? constant(s.extents[1]).value_or(0) : 1),
-        least_columns_(columns_ == 0 ? open_size(s, 0).least : columns_),
-        least_rows_(rows_ == 0 ? open_size(s, 1).least : rows_),
-        masked_(columns_ == 0 && open_size(s, 0).most > 0),
-        few_registers_(vector_registers(target) <= 16),
-        loads_under_masks_(target.has_feature(Target::AVX2)),
-        lanes_(target.natural_vector_size(s.func.types()[0])),
-        may_sum_along_depth_(s.extents.size() > 1 && s.rvars.size() == 1 && !grouped_ &&
-                             place.size() > 1 && least_columns_ > 0 && least_rows_ > 0),
-        along_depth_(may_sum_along_depth_ ? tile_along_depth(s, target) : ProductTile{}),
-        columns_inside_(shares_others()) {}
+      : ProductPlan(to, place, s, dot, target), out_(to.func), loops_(to.stage) {}
 
   // `packs`: the operand is to be packed.
   void run(const std::vector<Func> &operands, bool packs = false) {
@@ -66,20 +40,6 @@ class ProductSchedule {
   }
 
  private:
-  // Does each of enough others, an image's rows say, take all columns? Threads that share narrow
-  // columns write to the same lines of the cache.
-  bool shares_others() const {
-    constexpr int64_t kManyTasks = 8;
-    if (!dot_ || columns_ == 0 || place_.size() < 2) return false;
-    int64_t others = 1;
-    for (size_t i = 0; i < to_.vars.size(); i++) {
-      if (i != place_[0] && i != place_[1]) others *= to_.extent(i);
-    }
-    int64_t bytes = columns_ * s_.groups;
-    for (const RVar &r : s_.rvars) bytes *= constant(r.extent()).value_or(0);
-    return others >= kManyTasks && bytes > 0 && bytes <= second_cache(target_) / 2;
-  }
-
   // for columns/tile { for others { for rows/tile { tile } } }
   void tile_output() {
     Var column = to_.vars[place_[0]];
@@ -173,30 +133,6 @@ class ProductSchedule {
     }
   }
 
-  // Is there no loop over columns? The output may have fewer of them than the sums.
-  bool is_one_strip() const { return tile_.all_columns || has_idle_columns_; }
-
-  // Is it one product of two matrices, of one schedule and along one reduction?
-  bool is_one_matrix() const {
-    return s_.rvars.size() == 1 && s_.extents.size() == 2 && place_.size() == 2 &&
-           to_.vars.size() == 2 && !s_.when.defined() && !has_rest_;
-  }
-
-  // Is the operand a matrix that is fetched from memory for few rows, which cannot hide that?
-  bool streams_for_few_rows(const Func &operand) const {
-    if (rows_ < 2 || rows_ > kMostRowsOfStreams || columns_ < kStreamedColumns ||
-        !is_one_matrix() || place_[0] != 0)
-      return false;
-    const CallNode *image = image_of(operand);
-    if (!image || has_idle_columns_ || fetches_strips(image)) return false;
-    return streamed(image).has_value();
-  }
-
-  std::optional<StreamedOperand> streamed(const CallNode *image) const {
-    return streamed_operand(rows_, columns_, constant(s_.rvars[0].extent()).value_or(0),
-                            image->type.bytes(), tile_.lanes, dot_ ? dot_->terms : 1, target_);
-  }
-
   // While a strip of columns is used, the next one is fetched; of a large matrix that is a strip of
   // some of its rows. Or it is read in long rows, which the processor fetches ahead.
   //
@@ -216,34 +152,6 @@ class ProductSchedule {
     sum_in_blocks(parts.terms, LoopLevel(out_, column_loop_));
   }
 
-  // A few rows are whole tiles: of a rest there would be a panel of its own, which packs again.
-  ProductTile tile_of_panels() const {
-    constexpr int64_t kFewestRows = 4, kFewRows = 64;
-    ProductTile tile = tile_;
-    if (rows_ > kFewRows) return tile;
-    while (tile.rows > kFewestRows && rows_ % tile.rows != 0) tile.rows--;
-    return rows_ % tile.rows == 0 ? tile : tile_;
-  }
-
-  ProductPanels panels(int64_t term_bytes) const {
-    return product_panels(rows_, columns_, constant(s_.rvars[0].extent()).value_or(0), term_bytes,
-                          s_.func.types()[0].bytes(), tile_of_panels());
-  }
-
-  bool gains_by_panels(const Func &operand) const {
-    constexpr int64_t kLarge = 8 << 20, kFewRows = 64;
-    if (lanes_ * s_.func.types()[0].bytes() != 32 || tile_.lanes != lanes_ || is_one_strip() ||
-        !is_one_matrix() || place_[0] != 0)
-      return false;
-    const int64_t bytes = operand.types()[0].bytes();
-    const int64_t step = constant(s_.rvars[0].extent()).value_or(0) * bytes;
-    if (rows_ < kFewestRowsOfPanels || std::max(rows_, columns_) * step < kLarge) return false;
-    // Strips that stay near are as quick in many rows, and so are all of bytes.
-    const bool stays_near = dot_ || step * tile_.columns() <= second_cache(target_) / 4;
-    if (rows_ > kFewRows && stays_near) return false;
-    return dense_image(operand.value(), operand.args()[0].name()) && panels(bytes).terms != 0;
-  }
-
   //   parallel for columns/panel, rows/panel {
   //     for blocks of terms { pack columns; for blocks of rows, columns/tile, rows/tile { tile } };
   //     to }
@@ -261,29 +169,6 @@ class ProductSchedule {
     sum_in_blocks(p.terms, LoopLevel(out_, rows), p.block, &operand);
   }
 
-  // Are vectors along the reduction quicker than vectors of columns? Both operands lie along it, or
-  // the right one has few columns and is laid out so for many rows.
-  bool gains_along_depth(const Func &operand) const {
-    // To add up a vector's lanes costs more than a vector of columns gains, where sums are short.
-    constexpr int64_t kFewColumns = 4, kMoreColumns = 12, kLongSum = 48, kManyRows = 16;
-    if (!may_sum_along_depth_ || has_idle_columns_) return false;
-    const int64_t vectors = constant(s_.rvars[0].extent()).value_or(kLongSum * lanes_) / lanes_;
-    if (vectors < 2) return false;
-    const std::string depth = s_.rvars[0].name();
-    if (!dense_factor(sums_, depth)) return false;
-    const bool dense = dense_image(operand.value(), operand.args()[1].name()) != nullptr;
-    // Of open sizes costs are not known: a class is made for vectors along the reduction, or is one
-    // of rows that are too few to turn the operand for.
-    if (columns_ == 0 || rows_ == 0) {
-      return open_size(s_, 0).typical == 1 ||
-             (dense && planned_rows() < rows_worth_packing(operand.types()[0]));
-    }
-    if (dense) return rows_ < 4 * tile_.rows || along_depth_.cycles < tile_.cycles;
-    const bool adds_quickly = vectors >= kLongSum || is_zen_4(target_);
-    return columns_ <= (adds_quickly ? kMoreColumns : kFewColumns) && rows_ >= kManyRows &&
-           along_depth_.cycles < tile_.cycles;
-  }
-
   // Packed beside the vectors of a tile where enough rows read it, else read where it is, ahead of
   // its use where it does not lie in the first cache.
   void place_operand(Func operand) {
@@ -292,14 +177,9 @@ class ProductSchedule {
     if (masked_ && loads_under_masks_) return;
     const int64_t rows = planned_rows();
     const CallNode *image = image_of(operand);
-    const bool side_by_side = !dot_ && columns_ > 0 && columns_ <= tile_.columns();
     // Only a copy has idle columns.
     const bool needs_copy = dot_ && has_idle_columns_;
-    const auto lies_well = [&] {
-      return side_by_side || rows < rows_worth_packing(image->type) ||
-             (fetches_strips(image) && rows < kRowsWorthPackingAhead);
-    };
-    if (image && !needs_copy && lies_well()) {
+    if (image && !needs_copy && lies_well(image)) {
       const int64_t steps = constant(s_.rvars[0].extent()).value_or(256);
       const int64_t bytes = steps * (columns_ == 0 ? 256 : columns_) * image->type.bytes();
       // A Zen 3 fetches ahead by itself: with prefetches 13x1021x1019 took 894 us, without 720.
@@ -334,30 +214,6 @@ class ProductSchedule {
                        target_))
       return;
     pack_rows(operand, tile_, in_strips && whole, columns_ == 0);
-  }
-
-  // Is the next strip of columns fetched while one is used, since the second cache holds both? Of
-  // open sizes it may not. What that cache holds as a whole is for few rows best fetched from
-  // there.
-  bool fetches_strips(const CallNode *image) const {
-    constexpr int64_t kFewRows = 4, kLarge = 4 << 20;
-    if (dot_ || few_registers_ || is_one_strip() || columns_inside_ || masked_) return false;
-    const int64_t steps = constant(s_.rvars[0].extent()).value_or(0), bytes = image->type.bytes();
-    if (columns_ == 0 || rows_ == 0 || steps == 0) return columns_ == 0 && rows_ == 0;
-    return columns_ > tile_.columns() && (rows_ > kFewRows || steps * columns_ * bytes >= kLarge) &&
-           steps * tile_.columns() * bytes <= second_cache(target_) / 4;
-  }
-
-  int64_t planned_rows() const {
-    const int64_t typical = open_size(s_, 1).typical;
-    return rows_ != 0 ? rows_ : typical > 0 ? typical : 64;
-  }
-
-  int64_t rows_worth_packing(const Type &type) const {
-    // What dot products read lies side by side only where it is packed.
-    if (dot_) return 2 * tile_.rows;
-    const int64_t steps = s_.rvars.size() == 1 ? constant(s_.rvars[0].extent()).value_or(0) : 0;
-    return ops::rows_worth_packing(rows_, columns_ * type.bytes(), steps, tile_, target_);
   }
 
   // Terms of a sum whose columns stay in the second cache while all rows read them; 0: all do, or
@@ -545,33 +401,10 @@ class ProductSchedule {
     return left && rows_ * steps * left->type.bytes() >= kThirdCache ? left->param : nullptr;
   }
 
-  static constexpr int kTogether = 4;                     // steps in one iteration
-  static constexpr int64_t kStreamedColumns = 1024;       // a page of them
-  static constexpr int64_t kMostRowsOfStreams = 64;       // packed columns serve more
-  static constexpr int64_t kRowsWorthPackingAhead = 256;  // where next strips are fetched
+  static constexpr int kTogether = 4;  // steps in one iteration
 
-  const Loops &to_;
-  const std::vector<size_t> &place_;
-  const Stage &s_;
-  const Target &target_;
   Func out_;
   polyhalite::Stage loops_;  // of the output
-  Func sums_;
-  const std::vector<Var> args_;
-  const bool has_rest_;  // a second update adds the last terms
-  const bool grouped_;   // the groups are a dimension of a Func of the sums' own arguments
-  const std::optional<Dot> dot_;
-  const bool has_idle_columns_;  // those that the right operand has beside the output's
-  ProductTile tile_;
-  const int64_t columns_, rows_;              // 0 where they are known at run time only
-  const int64_t least_columns_, least_rows_;  // 0 where nothing is known
-  const bool masked_;         // an open number of columns, of which a tile has lanes for the most
-  const bool few_registers_;  // and vectors of at most 256 bits
-  const bool loads_under_masks_;
-  const int lanes_;  // of the target's vectors
-  const bool may_sum_along_depth_;
-  const ProductTile along_depth_;
-  const bool columns_inside_;  // of the loops over others
   Var column_loop_{"columns"}, outermost_;
   LoopLevel level_;    // where a tile is computed
   int64_t steps_ = 0;  // of the innermost loop over products; 0: not known
