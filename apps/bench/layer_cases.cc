@@ -202,21 +202,29 @@ Layer attention(int heads, int sequence, int size) {
 std::vector<OperatorCase> layer_cases() {
   std::vector<Layer> layers;
   for (const int sequence : {128, 1024}) layers.push_back(attention(12, sequence, 64));
-  for (const Shape &s : {Shape{128, 1024}, Shape{12, 128, 128}, Shape{1, 50257}}) {
+  for (const Shape &s :
+       {Shape{128, 1024}, Shape{12, 128, 128}, Shape{1, 50257}, Shape{32768, 1024}}) {
     layers.push_back(softmax(s));
   }
-  for (const int rows : {128, 1024}) layers.push_back(layer_norm(rows, 768));
-  // ResNet's; the last of ResNet-50 and of MobileNet; SqueezeNet's; a transition of DenseNet.
+  for (const int rows : {128, 1024, 32768}) layers.push_back(layer_norm(rows, 768));
+  // ResNet's; the last of ResNet-50 and of MobileNet; SqueezeNet's; a transition of DenseNet; two
+  // that come from memory.
   for (const PooledImage &p : {PooledImage{64, 112, 3, 2, 1, false},
                                {2048, 7, 7, 1, 0, true},
                                {1280, 7, 7, 1, 0, true},
                                {64, 111, 3, 2, 0, false},
-                               {256, 56, 2, 2, 0, true}}) {
+                               {256, 56, 2, 2, 0, true},
+                               {64, 800, 3, 2, 1, false},
+                               {64, 800, 2, 2, 0, true}}) {
     layers.push_back(pool(p));
   }
-  layers.push_back(transpose("transpose", {1024, 1024}, {1, 0}));
-  layers.push_back(transpose("nchw_to_nhwc", {1, 64, 112, 112}, {0, 2, 3, 1}));
-  layers.push_back(transpose("nhwc_to_nchw", {1, 112, 112, 64}, {0, 3, 1, 2}));
+  for (const Shape &s : {Shape{1024, 1024}, Shape{8192, 4096}}) {
+    layers.push_back(transpose("transpose", s, {1, 0}));
+  }
+  for (const int size : {112, 800}) {
+    layers.push_back(transpose("nchw_to_nhwc", {1, 64, size, size}, {0, 2, 3, 1}));
+    layers.push_back(transpose("nhwc_to_nchw", {1, size, size, 64}, {0, 3, 1, 2}));
+  }
   std::vector<OperatorCase> cases;
   for (const Layer &l : layers) {
     OperatorCase one;

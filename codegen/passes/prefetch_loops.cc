@@ -83,9 +83,8 @@ Stmt prefetch_loops(const LoopTree &tree, const Survey &survey_of, size_t number
   auto call = std::make_shared<CallNode>(type, f >= 0 ? CallKind::Func : CallKind::Image, p.target,
                                          std::move(indices));
   call->param = param;
-  // What another Func's loop comes to is far off: the first cache would lose it, and what it holds.
-  const std::vector<int> &near = tree.nest(tree.loops[p.at].stage).loops;
-  const bool far = std::find(near.begin(), near.end(), p.from) == near.end();
+  // Until a loop around this one goes on, the first cache would lose it, and what it holds.
+  const bool far = p.from != p.at;
   Stmt s = make_evaluate(make_intrinsic(
       Bool(), intrinsic::kPrefetch,
       {Expr(std::shared_ptr<const ExprNode>(std::move(call))), make_int(Int(32), far ? 2 : 1)}));

@@ -1,6 +1,8 @@
 // What the library's schedules share: a Func's dimensions, sizes of vectors and tails.
 #pragma once
 
+#include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -16,6 +18,9 @@ constexpr int64_t kWorthThreads = 1 << 15;
 
 /// A task of more multiply-adds is worth tasks of its own inside.
 constexpr int64_t kWorthTasksInside = 1 << 22;
+
+/// Of an operand or a result that comes from memory, and goes there, each time.
+constexpr int64_t kManyBytes = 32 << 20;
 
 /// A Func's dimensions as a schedule sees them, innermost first.
 struct Loops {
@@ -184,6 +189,24 @@ Expr tabulated(const Expr &e, int64_t points, const Target &target);
 
 /// Values that are kept: all of them, or at a level those that it needs.
 void schedule_held(const Stage &s, const LoopLevel *level, const Target &target);
+
+/// Of a Func's points; 0 where not all of its sizes are known.
+int64_t known_bytes(const Loops &l);
+
+/// The ImageParams that an expression reads, by name.
+std::map<std::string, std::shared_ptr<ParameterContents>> images_of(const Expr &e);
+
+/// Points of the pieces of a long row that threads share, each of which goes down all rows: a page
+/// of them or more, but no more than the first cache has room for.
+int64_t piece_of_row(int64_t extent, int lanes);
+
+/// What the rows of l read, one of which is computed for each iteration of a loop `around` it, is
+/// asked for two iterations before, where it is so much that it comes from memory. A loop of l that
+/// has the same name gets another one.
+void fetch_rows_ahead(const Loops &l, const Var &around);
+
+/// Of what is computed as a whole, and known to be more than caches hold, stores go past them.
+void stream_if_large(const Loops &l);
 
 /// Every point on its own: vectors along the innermost dimension and, where they may, threads along
 /// the outer ones. `alone`: nothing is computed inside of its loops; `whole`: no fewer than all of

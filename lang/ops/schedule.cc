@@ -194,6 +194,10 @@ void schedule_columns(const Loops &to, const std::vector<size_t> &place, const S
   if (place[0] != 0) columns.reorder(std::vector<VarOrRVar>(order.begin(), order.end()));
   if (place[0] == 0 && along > 0 && tiles(along, lanes) <= kVectorsThatKnow)
     columns.unroll(order[0]);
+  if (!has_rows || place[0] != 0) return;
+  std::vector<Expr> sizes = to.extents;
+  sizes[0] = s.columns;
+  fetch_rows_ahead(Loops(columns, sizes), to.vars[1]);
 }
 
 bool is_product(const Stage &s) {
@@ -244,6 +248,7 @@ void schedule_held(const Stage &s, const LoopLevel *level, const Target &target)
     return;
   }
   f.compute_at(*level);
+  if (s.kind == Stage::Row && loops.vars.size() > 1) fetch_rows_ahead(loops, loops.vars.back());
   if (s.kind == Stage::Row && in_masked_vectors(loops, target)) {
     f.align_storage(loops.vars[0], natural_lanes(f, target));
     return;
@@ -535,6 +540,7 @@ std::vector<Func> materialize(const std::vector<Tensor> &tensors,
       continue;
     const Loops loops(outputs[i], sizes);
     if (i == 0 && holds_row && in_masked_vectors(loops, target)) {
+      stream_if_large(loops);
       std::vector<int64_t> counts;
       for (size_t d = 1; d < loops.vars.size(); d++) counts.push_back(loops.extent(d));
       if (is_large) make_parallel(loops, {loops.vars.begin() + 1, loops.vars.end()}, counts);

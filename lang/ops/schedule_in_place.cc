@@ -16,7 +16,7 @@ namespace {
 class Steps {
  public:
   Steps(const Loops &points, int update, const Target &target)
-      : l_(points), update_(update), lanes_(natural_lanes(points.func, target)) {}
+      : l_(points), update_(update), lanes_(natural_lanes(points.func, target)), target_(target) {}
 
   void schedule() {
     const std::vector<Expr> places = func().update_args(update_);
@@ -38,11 +38,13 @@ class Steps {
     const size_t outermost = free.empty() ? 0 : free.back();
     const bool in_parts = along_points && outermost == 0;
     if (large && in_parts && l_.extent(0) >= kLeastPart * lanes_ * 2) {
-      // Each thread goes down some columns.
+      // Each thread goes down some columns: of a row from memory a page or more of them.
       Var part("part"), column("column");
+      const bool far = known_bytes(l_) > second_cache(target_);
       const int64_t size = std::max<int64_t>(tiles(l_.extent(0), kParts * lanes_), kLeastPart);
-      steps.split(l_.vars[0], part, column, static_cast<int>(size * lanes_),
-                  TailStrategy::GuardWithIf);
+      const int64_t columns = far ? piece_of_row(l_.extent(0), lanes_) : size * lanes_;
+      steps.split(l_.vars[0], part, column, static_cast<int>(columns), TailStrategy::GuardWithIf);
+      if (far && !func().rvars(update_).empty()) fetch_ahead(steps, column);
       order[0] = column;
       order.emplace_back(part);
       steps.reorder(order).parallel(part);
@@ -50,6 +52,7 @@ class Steps {
       return;
     }
     if (large && outermost != 0) steps.parallel(l_.vars[outermost]);
+    if (!free.empty() && goes_along_row(places)) return go_along_rows(steps, free, order);
     const int64_t extent = l_.extent(0);
     if (along_points && lanes_for(extent, lanes_) > 1) {
       steps.vectorize(l_.vars[0], lanes_for(extent, lanes_), TailStrategy::GuardWithIf);
@@ -64,6 +67,35 @@ class Steps {
 
  private:
   static constexpr int64_t kLeastPart = 4, kParts = 4;
+
+  // Is each place of a row made of the one before it?
+  bool goes_along_row(const std::vector<Expr> &places) const {
+    const std::vector<RVar> rvars = func().rvars(update_);
+    return rvars.size() == 1 && is_variable(places[0], rvars[0].name()) && !own_reduction(places);
+  }
+
+  // Some rows at a time, since an operation waits for the one before it. Those that lie pages apart
+  // and come from memory would share a set of the first cache.
+  void go_along_rows(polyhalite::Stage steps, const std::vector<size_t> &free,
+                     std::vector<VarOrRVar> order) const {
+    constexpr int kRows = 4;
+    constexpr int64_t kPage = 4096;
+    const Var rows = l_.vars[free[0]], row("row");
+    const int64_t row_bytes = l_.extent(0) * func().types()[0].bytes();
+    const bool collide = known_bytes(l_) >= kManyBytes && row_bytes % kPage == 0;
+    if (collide || l_.extent(free[0]) < kRows) return;
+    steps.split(rows, rows, row, kRows, TailStrategy::GuardWithIf);
+    order.insert(order.begin(), row);
+    steps.reorder(order).unroll(row);
+  }
+
+  // What the next steps read of images.
+  void fetch_ahead(polyhalite::Stage steps, const Var &column) const {
+    for (const auto &[name, image] : images_of(func().update_value(update_))) {
+      steps.prefetch(ImageParam(image), column, func().rvars(update_)[0], 2,
+                     PrefetchBoundStrategy::NonFaulting);
+    }
+  }
 
   // That which counts along memory, and along nothing else that is written, where no place is made
   // of another one.
@@ -89,6 +121,7 @@ class Steps {
 
   const Loops &l_;
   const int update_, lanes_;
+  const Target &target_;
 };
 
 }  // namespace

@@ -94,6 +94,16 @@ Loops joined_rows(const Loops &l, const Loops &all, int lanes) {
 
 }  // namespace
 
+int64_t known_bytes(const Loops &l) {
+  int64_t bytes = l.func.types()[0].bytes();
+  for (const Expr &e : l.extents) bytes *= constant(e).value_or(0);
+  return bytes;
+}
+
+void stream_if_large(const Loops &l) {
+  if (known_bytes(l) >= kManyBytes) Func(l.func).stream_stores();
+}
+
 void schedule_points(const Loops &given, bool alone, bool threads, const Target &target, bool whole,
                      int64_t inside) {
   if (given.vars.empty()) return;
@@ -105,6 +115,7 @@ void schedule_points(const Loops &given, bool alone, bool threads, const Target 
   const bool large = threads && operations * (1 + inside) >= kWorthThreads;
   if (alone && point_lanes(l, operations, target) > 1 && schedule_transpose(l, large, target, true))
     return;
+  if (threads && f.num_update_definitions() == 0) stream_if_large(given);
   const bool joined = alone && join_until_full(&l, Loops(l), 0, l.vars.size(), most) > 0;
   const int lanes = point_lanes(l, operations, target);
   if (l.vars.size() == 1 && large) {

@@ -116,6 +116,7 @@ void schedule_lanes(const Stage &s, const RVar &along, std::optional<int64_t> le
 struct Blocks {
   Func sums;
   std::vector<RVar> terms, blocks;  // innermost first
+  int64_t length;                   // of the first loop over terms
 };
 
 // Floats are added up in blocks of about the square root of their number: an error grows with the
@@ -151,7 +152,8 @@ std::optional<Blocks> sum_in_blocks(Func f) {
     kept.emplace_back(outer, Var(outer.name() + "_part"));
   }
   if (blocks.empty()) return std::nullopt;
-  return Blocks{f.update().rfactor(kept), terms, blocks};
+  const int64_t length = f.rvars(0)[0].name() == terms[0].name() ? extent_of(terms[0]) : block;
+  return Blocks{f.update().rfactor(kept), terms, blocks, length};
 }
 
 // Vectors of points, as many side by side as registers hold and divide a row: what a step of the
@@ -217,6 +219,101 @@ bool schedule_vectors_of_points(Func f, int64_t extent, const Target &target) {
   return true;
 }
 
+// 0 where not all sizes are known.
+int64_t terms_of(const Stage &s) {
+  int64_t terms = 1;
+  for (const RVar &r : s.rvars) terms *= constant(r.extent()).value_or(0);
+  return terms;
+}
+
+// Are all sizes of a reduction of one value known, and its terms more than the second cache holds?
+bool goes_down_far_rows(const Stage &s, const Target &target) {
+  const Func f = s.func;
+  if (f.outputs() != 1 || f.num_update_definitions() != 1 || f.types()[0].bits() < 32) return false;
+  if (!is_variable(f.update_args(0)[0], f.args()[0].name())) return false;
+  const int64_t bytes = known_bytes(Loops(f, s.extents)) * terms_of(s);
+  constexpr int64_t kWideRow = 8;
+  return bytes > second_cache(target) &&
+         *constant(s.extents[0]) >= kWideRow * target.natural_vector_size(f.types()[0]);
+}
+
+// Terms that no near cache holds: rows of points in the order in which they lie, some at a time,
+// whose sums stay in the first cache; the next rows are asked for meanwhile. Vectors that go down
+// the rows would wait for each of them.
+//
+//   for pieces { for r/n { for points/lanes { vector of points: n rows } } }
+void schedule_rows_of_points(Func f, int64_t extent, const Target &target) {
+  constexpr int64_t kRows = 8;
+  const Var x = f.args()[0];
+  const int lanes = target.natural_vector_size(f.types()[0]);
+  const TailStrategy tail = extent % lanes == 0               ? TailStrategy::Auto
+                            : target.has_feature(Target::AVX2) ? TailStrategy::PredicateLoads
+                                                               : TailStrategy::GuardWithIf;
+  const auto images = images_of(f.update_value(0));
+  const auto in_blocks = sum_in_blocks(f);
+  Func sums = in_blocks ? in_blocks->sums : f;
+  polyhalite::Stage update = sums.update();
+  std::vector<RVar> terms = in_blocks ? in_blocks->terms : f.rvars(0);
+  std::vector<VarOrRVar> order;
+  const Var lane("lane");
+  const RVar row("row");
+  int64_t rows = kRows;
+  const int64_t length = in_blocks ? in_blocks->length : *constant(terms[0].extent());
+  while (length % rows != 0) rows--;
+  // In pieces, where the loop over them stands outside of all others.
+  const int64_t piece = piece_of_row(extent, lanes);
+  const Var points("points");
+  const auto in_vectors = [&](polyhalite::Stage stage, bool in_pieces) {
+    stage.split(x, x, lane, lanes, tail).vectorize(lane);
+    if (!in_pieces) return x;
+    stage.split(x, x, points, static_cast<int>(piece / lanes), TailStrategy::GuardWithIf);
+    return points;
+  };
+  const bool pieces = piece < extent;
+  const Var along = in_vectors(update, pieces && !in_blocks);
+  order = {lane};
+  if (rows > 1) {
+    const RVar step("step");
+    update.split(terms[0], step, row, static_cast<int>(rows)).unroll(row);
+    terms[0] = step;
+    order.emplace_back(row);
+  }
+  order.emplace_back(along);
+  order.insert(order.end(), terms.begin(), terms.end());
+  if (pieces && !in_blocks) order.emplace_back(x);
+  update.reorder(order);
+  for (const auto &[name, image] : images)
+    update.prefetch(ImageParam(image), along, terms[0], 2, PrefetchBoundStrategy::NonFaulting);
+  f.vectorize(x, lanes, tail);
+  if (in_blocks) {
+    order = {lane, in_vectors(f.update(), pieces)};
+    order.insert(order.end(), in_blocks->blocks.begin(), in_blocks->blocks.end());
+    if (pieces) order.emplace_back(x);
+    f.update().reorder(order);
+    sums.compute_at(f, in_blocks->blocks[0]).vectorize(x, lanes, tail);
+  }
+  if (pieces) f.update().parallel(x);
+}
+
+// A few points of many terms, of which threads make parts: of the outermost reduction, which is
+// the one along memory where it is alone.
+//
+//   parallel for piece { parts(piece) }; for part { point }
+void schedule_parts(const Stage &s, const RVar &along, int64_t length, const RVar &outermost,
+                    int64_t steps, const Target &target) {
+  constexpr int64_t kParts = 16, kPage = 4096;
+  Func f = s.func;
+  const RVar part("part"), rest("rest");
+  const Var piece("piece");
+  const bool alone = outermost.name() == along.name();
+  const int64_t size = alone ? tiles(tiles(steps, kParts), kPage) * kPage : tiles(steps, kParts);
+  f.update().split(outermost, part, rest, static_cast<int>(size));
+  Stage parts = s;
+  parts.func = f.update().rfactor(part, piece);
+  parts.func.compute_root().update().parallel(piece);
+  schedule_lanes(parts, alone ? rest : along, alone ? size : length, true, nullptr, target, false);
+}
+
 }  // namespace
 
 bool reduces_rows(const Stage &s) {
@@ -261,13 +358,24 @@ void schedule_reduction(const Stage &s, const LoopLevel *level, const Target &ta
     }
     operations *= length.value_or(4 * lanes);
     if (along_reduction && length.value_or(lanes) >= lanes) {
-      schedule_lanes(s, along, length, joined == s.rvars.size(), level, target, several);
+      const bool whole = joined == s.rvars.size();
+      const RVar outermost = whole ? along : reads.rvars.back();
+      const int64_t steps = whole ? length.value_or(0) : constant(outermost.extent()).value_or(0);
+      constexpr int64_t kFewPoints = 8, kManyTerms = 1 << 20, kLeastSteps = 64;
+      if (!level && product_of(s.extents) < kFewPoints && length && steps >= kLeastSteps &&
+          terms_of(s) >= kManyTerms)
+        return schedule_parts(s, along, *length, outermost, steps, target);
+      schedule_lanes(s, along, length, whole, level, target, several);
       scheduled = true;
     }
   }
   const bool across = f.outputs() == 1 ? !along_reduction : reads.is_across();
   const bool vectors = across && !args.empty() && (!level || several);
-  if (vectors) {
+  if (!level && vectors && goes_down_far_rows(s, target)) {
+    schedule_rows_of_points(f, *constant(s.extents[0]), target);
+    scheduled = true;
+    operations *= 8;
+  } else if (vectors) {
     scheduled = schedule_vectors_of_points(f, constant(s.extents[0]).value_or(0), target);
     operations *= 8;
   }

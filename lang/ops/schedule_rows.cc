@@ -1,7 +1,10 @@
 // What the schedule of reduced rows rests on: which loops they are made in, how many at a time.
 #include <algorithm>
+#include <map>
+#include <memory>
 #include <optional>
 #include <set>
+#include <string>
 
 #include "lang/ops/common.h"
 #include "lang/ops/loops.h"
@@ -69,6 +72,46 @@ int rows_together(const Loops &out, const std::vector<Stage> &stages,
   Func(out.func).split(out.vars[*loop], out.vars[*loop], Var("each"), rows,
                        all == 0 ? TailStrategy::GuardWithIf : TailStrategy::Auto);
   return rows;
+}
+
+std::map<std::string, std::shared_ptr<ParameterContents>> images_of(const Expr &e) {
+  std::map<std::string, std::shared_ptr<ParameterContents>> images;
+  for_each_node(e, [&](const Expr &part) {
+    const CallNode *call = as_call(part);
+    if (call && call->param) images[call->name] = call->param;
+  });
+  return images;
+}
+
+int64_t piece_of_row(int64_t extent, int lanes) {
+  constexpr int64_t kLeast = 1024, kMost = 4096, kParts = 8;
+  if (extent < 2 * kLeast) return extent;
+  for (int64_t parts = tiles(extent, kMost); parts <= extent / kLeast; parts++) {
+    const bool enough = parts >= kParts || extent / (parts + 1) < kLeast;
+    if (enough && extent % (parts * lanes) == 0) return extent / parts;
+  }
+  return extent < kMost ? extent : kLeast;
+}
+
+// Steps that only compute leave the memory idle else, and a processor that fetches ahead by itself
+// begins anew with each row.
+void fetch_rows_ahead(const Loops &l, const Var &around) {
+  constexpr int kRows = 2;
+  if (known_bytes(l) < kManyBytes) return;
+  Func f = l.func;
+  auto images = images_of(f.value());
+  // Others are not read a row at a time.
+  for (auto i = images.begin(); i != images.end();) {
+    const auto dims = static_cast<size_t>(ImageParam(i->second).dimensions());
+    i = dims == l.vars.size() ? std::next(i) : images.erase(i);
+  }
+  if (images.empty()) return;
+  // The loop around is meant, not f's own over one row.
+  for (const Var &v : f.args()) {
+    if (v.name() == around.name()) f.rename(v, Var("own_" + v.name()));
+  }
+  for (const auto &[name, image] : images)
+    f.prefetch(ImageParam(image), l.vars[0], around, kRows, PrefetchBoundStrategy::NonFaulting);
 }
 
 bool in_masked_vectors(const Loops &l, const Target &target) {

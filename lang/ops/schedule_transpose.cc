@@ -105,20 +105,31 @@ bool schedule_transpose(const Loops &given, bool parallel, const Target &target,
   Func f = l.func;
   const Var x = l.vars[0], y = l.vars[across];
   Var column("column"), row("row"), inner("inner"), below("below");
-  // Blocks of squares read and write two lines of each row. What no cache holds is written past
-  // them, whole lines at once: otherwise each would be read before. Of less, what reads the copy
-  // next would wait for memory.
+  // What no cache holds is written past them, whole lines at once: otherwise each would be read
+  // before. Of less, what reads the copy next would wait for memory.
   constexpr int kLineBytes = 64;
-  constexpr int64_t kManyBytes = 8 << 20, kManyOfParts = 512 << 10;
+  constexpr int64_t kStreamedFrom = 8 << 20, kManyOfParts = 512 << 10;
   const int row_bytes = lanes * f.types()[0].bytes();
-  const int squares = std::max(2 * kLineBytes / row_bytes, 1);
-  const int64_t bytes = product_of(l.extents) * f.types()[0].bytes(), least = 2 * squares * lanes;
+  const int64_t bytes = product_of(l.extents) * f.types()[0].bytes();
   const bool known = std::all_of(l.extents.begin(), l.extents.end(),
                                  [](const Expr &e) { return constant(e).has_value(); });
-  const bool lines = row_bytes >= kLineBytes, streams = lines && bytes >= kManyBytes && known;
-  const bool blocks = (streams || (!lines && bytes >= kManyOfParts)) && l.extent(0) >= least &&
-                      l.extent(across) >= least;
-  const int64_t steps = blocks ? squares : 1;  // of the outer loops
+  const bool lines = row_bytes >= kLineBytes, streams = lines && bytes >= kStreamedFrom && known;
+  // Of much, blocks of squares, which read and write some lines of each row: a page of it is then
+  // wanted for a while. Past the caches along what is read, which is fetched ahead so, unless whole
+  // rows of it are; else along what is written, where a line's parts have to meet.
+  constexpr int64_t kBlockBytes = 128, kStreamedBytes = 1024, kLongBytes = 4096;
+  const bool whole_rows = l.extent(across) * f.types()[0].bytes() <= kStreamedBytes;
+  const auto steps_of = [&](size_t d, int64_t most_bytes) {
+    return std::clamp<int64_t>(l.extent(d) / lanes, 1, most_bytes / row_bytes);
+  };
+  const bool blocks = (streams || (!lines && bytes >= kManyOfParts && known)) &&
+                      l.extent(0) >= int64_t{2} * lanes && l.extent(across) >= int64_t{2} * lanes;
+  const bool by_rows = streams && !whole_rows;
+  int64_t steps_x = 1, steps_y = 1;
+  if (blocks) {
+    steps_x = steps_of(0, by_rows ? kStreamedBytes : streams ? kLongBytes : kBlockBytes);
+    steps_y = steps_of(across, by_rows ? kStreamedBytes : streams ? 2 * kBlockBytes : kBlockBytes);
+  }
   if (streams) f.stream_stores();
   // Along what is written: stores then fill one page after the other, and loads wait for less. Of
   // few rows that are written parts are tasks: behind each, what is written past the caches is
@@ -138,16 +149,19 @@ bool schedule_transpose(const Loops &given, bool parallel, const Target &target,
     f.split(v, v, lane, lanes, tail(d));
     if (count > 1) f.split(v, v, step, static_cast<int>(count), TailStrategy::GuardWithIf);
   };
-  split(x, 0, inner, column, parts ? kPart : steps);
-  split(y, across, below, row, steps);
+  split(x, 0, inner, column, parts ? kPart : steps_x);
+  split(y, across, below, row, steps_y);
   std::vector<VarOrRVar> order{column, row};
-  if (parts || blocks) order.emplace_back(inner);
-  if (blocks) order.emplace_back(below);
+  std::vector<Var> steps;
+  if (parts || steps_x > 1) steps.push_back(inner);
+  if (steps_y > 1) steps.push_back(below);
+  if (by_rows) std::reverse(steps.begin(), steps.end());
+  order.insert(order.end(), steps.begin(), steps.end());
   std::vector<Var> outer{x, y};
-  std::vector<int64_t> counts{l.extent(0) / lanes / steps, l.extent(across) / lanes / steps};
-  if (parts) {
+  std::vector<int64_t> counts{l.extent(0) / lanes / steps_x, l.extent(across) / lanes / steps_y};
+  if (parts || blocks) {
     std::swap(outer[0], outer[1]);
-    counts = {counts[1], counts[0] / kPart};
+    counts = {counts[1], counts[0] / (parts ? kPart : 1)};
   }
   order.insert(order.end(), outer.begin(), outer.end());
   for (size_t d = 1; d < l.vars.size(); d++) {

@@ -148,9 +148,9 @@ class Schedulable : public DeviceSchedulable<Self> {
   ///     for y { for x { g(x, y) = f(x, y) } }
   ///  -> for y { prefetch f(all x, y + 2); for x { ... } }     g.prefetch(f, y, y, 2)
   ///
-  /// `from` is `at` or a loop around it, of this stage or of what it is computed for: there, f goes
-  /// to the second cache, since what is done until then would lose it from the first one. The values
-  /// do not depend on it.
+  /// `from` is `at` or a loop around it, of this stage or of what it is computed for. Of a loop around
+  /// it f goes to the second cache, since what is done until then would lose it from the first one.
+  /// The values do not depend on it.
   Self &prefetch(const Func &f, const VarOrRVar &at, const VarOrRVar &from, Expr offset = 1,
                  PrefetchBoundStrategy strategy = PrefetchBoundStrategy::GuardWithIf);
   template <typename Image, typename = std::enable_if_t<!std::is_base_of_v<Func, Image>>,
