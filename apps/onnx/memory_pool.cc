@@ -1,5 +1,7 @@
 #include "apps/onnx/memory_pool.h"
 
+#include <sys/mman.h>
+
 #include <algorithm>
 #include <cstdlib>
 #include <string>
@@ -12,6 +14,19 @@ namespace {
 
 // Less comes from the system as fast.
 constexpr size_t kLeast = 64 << 10;
+// So much is read and written a third quicker in huge pages.
+constexpr size_t kLarge = 4 << 20, kHugePage = 2 << 20, kPage = 4096;
+
+uint8_t *from_system(size_t size) {
+  // All at the same place of a page: a load would wait for a store just before it that has an
+  // address some pages away.
+  const bool large = size >= kLarge;
+  const size_t alignment = large ? kHugePage : size >= kLeast ? kPage : MemoryPool::kAlignment;
+  void *memory = nullptr;
+  if (posix_memalign(&memory, alignment, size) != 0) return nullptr;
+  if (large) madvise(memory, size, MADV_HUGEPAGE);
+  return static_cast<uint8_t *>(memory);
+}
 
 size_t rounded(int64_t bytes) {
   const int64_t whole =
@@ -43,9 +58,7 @@ std::shared_ptr<uint8_t> MemoryPool::get(int64_t bytes) {
       kept_.erase(fits);
     }
   }
-  if (!memory) {
-    memory = static_cast<uint8_t *>(std::aligned_alloc(static_cast<size_t>(kAlignment), size));
-  }
+  if (!memory) memory = from_system(size);
   if (!memory) {
     throw RuntimeError({"there is no memory for " + std::to_string(bytes) + " bytes",
                         "the model needs as many for its values",
