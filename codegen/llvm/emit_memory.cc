@@ -362,14 +362,15 @@ void FunctionEmitter::emit_store(const StmtNode &store) {
   const std::optional<Expr> count =
       masked && stores_first_lanes(t) ? first_lanes(store.args[2]) : std::nullopt;
   if (count) kept_.push_back(*count);
-  store_lanes_at(store.name, t, index, value, masked ? emit(store.args[2]) : nullptr, store.streams,
-                 count ? emit(*count) : nullptr);
+  store_lanes_at(store.name, t, index, value, masked ? emit(store.args[2]) : nullptr,
+                 store.streams ? Streams::Pieces : Streams::No, count ? emit(*count) : nullptr);
   scopes_.memory_changed();
 }
 
 void FunctionEmitter::store_lanes_at(const std::string &buffer, Type t, const Expr &index,
-                                     Value *value, Value *mask, bool streams, Value *count) {
+                                     Value *value, Value *mask, Streams streams, Value *count) {
   if (const std::vector<Expr> rows = rows_of(index); !rows.empty()) {
+    if (streams != Streams::No) streams = Streams::Aligned;
     for (size_t i = 0; i < rows.size(); i++) {
       const int lanes = rows[i].type().lanes();
       const std::vector<int> picks = lanes_of_row(i, lanes);
@@ -403,8 +404,8 @@ void FunctionEmitter::store_lanes_at(const std::string &buffer, Type t, const Ex
       store_first_lanes(value, t, pointer, align, count, buffer);
     } else if (mask) {
       module_.mark_access(builder_.CreateMaskedStore(value, pointer, align, mask), buffer);
-    } else if (streams) {
-      store_streamed(value, t, pointer, align, buffer);
+    } else if (streams != Streams::No) {
+      store_streamed(value, t, pointer, align, buffer, streams);
     } else {
       module_.mark_access(builder_.CreateAlignedStore(value, pointer, align), buffer);
     }

@@ -242,7 +242,7 @@ bool FunctionEmitter::emit_tile_store(const StmtNode &store) {
     } else {
       store_lanes_at(store.name, value.type(), store.args[0],
                      builder_.CreateBitCast(words, memory_type(context_, value.type())), nullptr,
-                     false);
+                     Streams::No);
     }
     return true;
   }

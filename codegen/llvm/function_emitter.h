@@ -188,8 +188,11 @@ class FunctionEmitter {
   Value *permuted(Value *v, const std::vector<int> &order);
   Value *load_lanes(const LoadNode &load, const LaneAddress &at);
   void emit_store(const StmtNode &store);
+  /// Does a store go past the caches: no; where it has whole registers' worth of aligned bytes, since
+  /// the next one goes on elsewhere; or in pieces, too, whose lines the next ones fill?
+  enum class Streams { No, Aligned, Pieces };
   void store_lanes_at(const std::string &buffer, Type t, const Expr &index, Value *value,
-                      Value *mask, bool streams, Value *count = nullptr);
+                      Value *mask, Streams streams, Value *count = nullptr);
   void store_scalar_if(Value *mask, Value *value, Value *address, const std::string &buffer);
   // emit_strided.cc
   /// Loads that differ in their first elements alone.
@@ -229,7 +232,7 @@ class FunctionEmitter {
   // emit_stream.cc
   void mark_stream_load(llvm::Instruction *access, Type t);
   void store_streamed(Value *value, Type t, Value *pointer, llvm::Align align,
-                      const std::string &buffer);
+                      const std::string &buffer, Streams how);
   Value *emit_stream_fence();
   Value *base_pointer(const std::string &buffer);
   bool lies_in_frame(const std::string &buffer, Type t, const Polynomial &first);

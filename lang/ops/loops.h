@@ -205,7 +205,8 @@ int64_t piece_of_row(int64_t extent, int lanes);
 /// has the same name gets another one.
 void fetch_rows_ahead(const Loops &l, const Var &around);
 
-/// Of what is computed as a whole, and known to be more than caches hold, stores go past them.
+/// Of what is computed as a whole, and known to be more than caches hold, stores go past them, unless
+/// many rows end inside of lines: a line that is written in parts takes twenty times as long.
 void stream_if_large(const Loops &l);
 
 /// Every point on its own: vectors along the innermost dimension and, where they may, threads along

@@ -101,7 +101,11 @@ int64_t known_bytes(const Loops &l) {
 }
 
 void stream_if_large(const Loops &l) {
-  if (known_bytes(l) >= kManyBytes) Func(l.func).stream_stores();
+  if (known_bytes(l) < kManyBytes) return;
+  constexpr int64_t kLine = 64, kPiece = 16, kLongRow = 2048;
+  const int64_t row_bytes = l.extent(0) * l.func.types()[0].bytes();
+  const bool few_ends = row_bytes % kPiece == 0 && row_bytes >= kLongRow;
+  if (l.vars.size() == 1 || row_bytes % kLine == 0 || few_ends) Func(l.func).stream_stores();
 }
 
 void schedule_points(const Loops &given, bool alone, bool threads, const Target &target, bool whole,
@@ -115,8 +119,8 @@ void schedule_points(const Loops &given, bool alone, bool threads, const Target 
   const bool large = threads && operations * (1 + inside) >= kWorthThreads;
   if (alone && point_lanes(l, operations, target) > 1 && schedule_transpose(l, large, target, true))
     return;
-  if (threads && f.num_update_definitions() == 0) stream_if_large(given);
   const bool joined = alone && join_until_full(&l, Loops(l), 0, l.vars.size(), most) > 0;
+  if (threads && f.num_update_definitions() == 0) stream_if_large(l);
   const int lanes = point_lanes(l, operations, target);
   if (l.vars.size() == 1 && large) {
     Var inner("inner");

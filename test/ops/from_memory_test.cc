@@ -169,6 +169,24 @@ TEST(from_memory, points_are_written_past_the_caches) {
   }
 }
 
+// Rows that begin at multiples of 16 bytes go in pieces; the others are ordinary stores.
+TEST(from_memory, rows_that_end_inside_of_lines) {
+  for (const Target &target : machines()) {
+    for (const Shape &s : {Shape{8400, 1004}, {8400, 1000}, {8400, 1002}, {84000, 100}}) {
+      const Buffer<float> in = numbers(s);
+      const Buffer<float> got = computed(
+          [n = s[1]](const ops::Tensor &x) {
+            const ops::Tensor columns(Float(32), {n},
+                                      [](const ops::Index &i) { return cast<float>(i[0]); });
+            return ops::add(x, columns);
+          },
+          in, s, s, target);
+      for (int y = 0; y < s[0]; y++)
+        for (int x = 0; x < s[1]; x++) ASSERT_EQ(got(x, y), in(x, y) + static_cast<float>(x));
+    }
+  }
+}
+
 TEST(from_memory, softmax_and_windows_ask_for_the_next_rows) {
   const Target target = get_jit_target_from_environment();
   const Shape rows{8501, 1000};
