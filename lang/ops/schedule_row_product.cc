@@ -22,13 +22,16 @@ bool reads_once(const Loops &to, const Stage &s, const Func &operand) {
 }
 
 void schedule_row_product(const Loops &to, const Stage &s, int lanes, const Target &target) {
-  constexpr int kSeveral = 8;
+  constexpr int kSeveral = 8, kFew = 4;
+  constexpr int64_t kWideRow = 32 << 10;
   Func sums = s.func;
   const std::vector<Var> args = sums.args();
   const int64_t columns = constant(s.extents[0]).value_or(open_size(s, 0).typical);
-  // A Zen 5 fetches one row after the other faster, where their sums leave room in the first cache.
-  const bool near = columns > 0 && columns * sums.types()[0].bytes() <= kNearSums;
-  const int rows = is_zen_5(target) && near ? 1 : kSeveral;
+  // A Zen 5 fetches one row after the other faster, where their sums leave room in the first cache;
+  // a Zen 4 fewer of them at a time, where that holds no row.
+  const int64_t row_bytes = columns * sums.types()[0].bytes();
+  const bool near = columns > 0 && row_bytes <= kNearSums, wide = row_bytes >= kWideRow;
+  const int rows = is_zen_5(target) && near ? 1 : is_zen_4(target) && wide ? kFew : kSeveral;
   const TailStrategy tail = TailStrategy::GuardWithIf;
   RVar step("step"), together("together"), k = s.rvars[0];
   Var several("several"), part("part");
