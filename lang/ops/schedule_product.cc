@@ -123,11 +123,14 @@ class ProductSchedule : ProductPlan {
       }
       return;
     }
-    // Packed columns serve all rows of a task: rows stay inside unless there are few columns.
+    // Packed columns serve all rows of a task: rows stay inside unless there are few columns, or
+    // threads that have no columns left would wait long for the others.
+    constexpr int64_t kEnough = 8, kMost = 64;
     int64_t tasks = 1;
-    for (size_t i = outer.size(); i-- > 0 && tasks < 8;) {
+    for (size_t i = outer.size(); i-- > 0 && tasks < kMost;) {
       if (counts[i] == 1) continue;
-      if (tasks > 1 && operations / tasks <= kWorthTasksInside) break;
+      const int64_t worth = tasks < kEnough ? kWorthTasksInside : 4 * kWorthTasksInside;
+      if (tasks > 1 && operations / tasks <= worth) break;
       loops_.parallel(outer[i]);
       tasks *= counts[i] == 0 ? 8 : counts[i];
     }
