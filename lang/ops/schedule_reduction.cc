@@ -1,4 +1,5 @@
-// Schedules of reductions: partial results in the lanes of vectors, or vectors of results.
+// Schedules of reductions: partial results in the lanes of vectors, vectors of results, rows of them
+// from memory, parts that threads make.
 #include <algorithm>
 
 #include "lang/ir/visit.h"

@@ -1,4 +1,5 @@
-// What the schedule of reduced rows rests on: which loops they are made in, how many at a time.
+// What the schedule of reduced rows rests on: which loops they are made in, how many at a time, which
+// ones are asked for ahead.
 #include <algorithm>
 #include <map>
 #include <memory>
