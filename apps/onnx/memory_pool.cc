@@ -1,11 +1,10 @@
 #include "apps/onnx/memory_pool.h"
 
-#include <sys/mman.h>
-
 #include <algorithm>
 #include <cstdlib>
 #include <string>
 
+#include "polyhalite/buffer_base.h"
 #include "polyhalite/error.h"
 
 namespace polyhalite::onnx {
@@ -14,18 +13,16 @@ namespace {
 
 // Less comes from the system as fast.
 constexpr size_t kLeast = 64 << 10;
-// So much is read and written a third quicker in huge pages.
-constexpr size_t kLarge = 4 << 20, kHugePage = 2 << 20, kPage = 4096;
 
+// All larger ones at the begin of a page, as Buffers: a load would wait for a store just before it
+// that has an address some pages away.
 uint8_t *from_system(size_t size) {
-  // All at the same place of a page: a load would wait for a store just before it that has an
-  // address some pages away.
-  const bool large = size >= kLarge;
-  const size_t alignment = large ? kHugePage : size >= kLeast ? kPage : MemoryPool::kAlignment;
+  namespace buffers = runtime::detail;
+  if (size >= buffers::kLargeAllocation)
+    return static_cast<uint8_t *>(buffers::allocate_large(size));
   void *memory = nullptr;
-  if (posix_memalign(&memory, alignment, size) != 0) return nullptr;
-  if (large) madvise(memory, size, MADV_HUGEPAGE);
-  return static_cast<uint8_t *>(memory);
+  const size_t alignment = size >= kLeast ? buffers::kPage : MemoryPool::kAlignment;
+  return posix_memalign(&memory, alignment, size) == 0 ? static_cast<uint8_t *>(memory) : nullptr;
 }
 
 size_t rounded(int64_t bytes) {

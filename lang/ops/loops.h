@@ -196,6 +196,11 @@ int64_t known_bytes(const Loops &l);
 /// The ImageParams that an expression reads, by name.
 std::map<std::string, std::shared_ptr<ParameterContents>> images_of(const Expr &e);
 
+/// At each iteration of `at`, asks for what a stage reads of images two iterations of `from` later.
+void fetch_ahead(polyhalite::Stage stage,
+                 const std::map<std::string, std::shared_ptr<ParameterContents>> &images,
+                 const VarOrRVar &at, const VarOrRVar &from);
+
 /// Points of the pieces of a long row that threads share, each of which goes down all rows: a page
 /// of them or more, but no more than the first cache has room for.
 int64_t piece_of_row(int64_t extent, int lanes);
@@ -205,8 +210,8 @@ int64_t piece_of_row(int64_t extent, int lanes);
 /// has the same name gets another one.
 void fetch_rows_ahead(const Loops &l, const Var &around);
 
-/// Of what is computed as a whole, and known to be more than caches hold, stores go past them, unless
-/// many rows end inside of lines: a line that is written in parts takes twenty times as long.
+/// Of what is computed as a whole, and known to be more than caches hold, stores go past them,
+/// unless many rows end inside of lines: parts of lines take several times as long.
 void stream_if_large(const Loops &l);
 
 /// Every point on its own: vectors along the innermost dimension and, where they may, threads along

@@ -44,7 +44,9 @@ class Steps {
       const int64_t size = std::max<int64_t>(tiles(l_.extent(0), kParts * lanes_), kLeastPart);
       const int64_t columns = far ? piece_of_row(l_.extent(0), lanes_) : size * lanes_;
       steps.split(l_.vars[0], part, column, static_cast<int>(columns), TailStrategy::GuardWithIf);
-      if (far && !func().rvars(update_).empty()) fetch_ahead(steps, column);
+      const std::vector<RVar> rvars = func().rvars(update_);
+      if (far && !rvars.empty())
+        fetch_ahead(steps, images_of(func().update_value(update_)), column, rvars[0]);
       order[0] = column;
       order.emplace_back(part);
       steps.reorder(order).parallel(part);
@@ -87,14 +89,6 @@ class Steps {
     steps.split(rows, rows, row, kRows, TailStrategy::GuardWithIf);
     order.insert(order.begin(), row);
     steps.reorder(order).unroll(row);
-  }
-
-  // What the next steps read of images.
-  void fetch_ahead(polyhalite::Stage steps, const Var &column) const {
-    for (const auto &[name, image] : images_of(func().update_value(update_))) {
-      steps.prefetch(ImageParam(image), column, func().rvars(update_)[0], 2,
-                     PrefetchBoundStrategy::NonFaulting);
-    }
   }
 
   // That which counts along memory, and along nothing else that is written, where no place is made

@@ -283,8 +283,7 @@ void schedule_rows_of_points(Func f, int64_t extent, const Target &target) {
   order.insert(order.end(), terms.begin(), terms.end());
   if (pieces && !in_blocks) order.emplace_back(x);
   update.reorder(order);
-  for (const auto &[name, image] : images)
-    update.prefetch(ImageParam(image), along, terms[0], 2, PrefetchBoundStrategy::NonFaulting);
+  fetch_ahead(update, images, along, terms[0]);
   f.vectorize(x, lanes, tail);
   if (in_blocks) {
     order = {lane, in_vectors(f.update(), pieces)};

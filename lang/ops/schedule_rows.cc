@@ -1,5 +1,5 @@
-// What the schedule of reduced rows rests on: which loops they are made in, how many at a time, which
-// ones are asked for ahead.
+// What the schedule of reduced rows rests on: which loops they are made in, how many at a time,
+// which ones are asked for ahead.
 #include <algorithm>
 #include <map>
 #include <memory>
@@ -84,6 +84,14 @@ std::map<std::string, std::shared_ptr<ParameterContents>> images_of(const Expr &
   return images;
 }
 
+void fetch_ahead(polyhalite::Stage stage,
+                 const std::map<std::string, std::shared_ptr<ParameterContents>> &images,
+                 const VarOrRVar &at, const VarOrRVar &from) {
+  constexpr int kAhead = 2;
+  for (const auto &[name, image] : images)
+    stage.prefetch(ImageParam(image), at, from, kAhead, PrefetchBoundStrategy::NonFaulting);
+}
+
 int64_t piece_of_row(int64_t extent, int lanes) {
   constexpr int64_t kLeast = 1024, kMost = 4096, kParts = 8;
   if (extent < 2 * kLeast) return extent;
@@ -97,7 +105,6 @@ int64_t piece_of_row(int64_t extent, int lanes) {
 // Steps that only compute leave the memory idle else, and a processor that fetches ahead by itself
 // begins anew with each row.
 void fetch_rows_ahead(const Loops &l, const Var &around) {
-  constexpr int kRows = 2;
   if (known_bytes(l) < kManyBytes) return;
   Func f = l.func;
   auto images = images_of(f.value());
@@ -111,8 +118,7 @@ void fetch_rows_ahead(const Loops &l, const Var &around) {
   for (const Var &v : f.args()) {
     if (v.name() == around.name()) f.rename(v, Var("own_" + v.name()));
   }
-  for (const auto &[name, image] : images)
-    f.prefetch(ImageParam(image), l.vars[0], around, kRows, PrefetchBoundStrategy::NonFaulting);
+  fetch_ahead(f, images, l.vars[0], around);
 }
 
 bool in_masked_vectors(const Loops &l, const Target &target) {

@@ -162,6 +162,18 @@ TEST(RuntimeBuffer, MemoryGoesBackToWhereItCameFrom) {
   EXPECT_EQ(allocations, 0);
 }
 
+// All at the same place of a page, whatever the smallest index.
+TEST(RuntimeBuffer, LargeOnesBeginWithAPage) {
+  for (const int width : {1024, 1025, 3000}) {
+    Buffer<float> b(width, 1025);
+    b.set_min(-7, 100);
+    b.fill(1.0f);
+    b(width - 8, 1124) = 2.0f;
+    EXPECT_EQ(reinterpret_cast<uintptr_t>(b.data()) % 4096, 0u) << width;
+    EXPECT_EQ(b(-7, 100) + b(width - 8, 1124), 3.0f);
+  }
+}
+
 TEST(RuntimeBuffer, RefusesWrongShapesAndTypes) {
   Buffer<int> b = numbered(5, 4);
   EXPECT_EQ(refusal([&] { b.slice(1, 4); }),

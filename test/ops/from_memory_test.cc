@@ -233,6 +233,21 @@ TEST(from_memory, loops_of_much_and_of_little) {
   EXPECT_EQ(little.find("prefetch"), std::string::npos) << little;
   EXPECT_EQ(little.find("stream_stores"), std::string::npos) << little;
 
+  const auto nest_of_pool = [](int channels, int size) {
+    ops::Window w;
+    w.kernel = w.stride = {2, 2};
+    w.dilation = {1, 1};
+    w.before = {0, 0};
+    w.shape = {size / 2, size / 2};
+    return nest_of([&](const ops::Tensor &x) { return ops::pool(x, w, ops::Pooling::Max); },
+                   {1, channels, size, size}, {1, channels, size / 2, size / 2});
+  };
+  const std::string large = nest_of_pool(32, 1000), small = nest_of_pool(8, 100);
+  EXPECT_NE(large.find("prefetch in at columns.s0.i3 from out.s0.i2 by 2 NonFaulting"),
+            std::string::npos)
+      << large;
+  EXPECT_EQ(small.find("prefetch"), std::string::npos) << small;
+
   const auto sum = [](const ops::Tensor &x) {
     return ops::reduce(x, ops::Reduction::Sum, {0}, true);
   };

@@ -166,5 +166,19 @@ TEST(Lower, APrefetchFromAConsumersLoop) {
   }
 }
 
+// What a later row will need goes there, too, where each of this one's points asks for its own.
+TEST(Lower, APrefetchFromALoopAroundItsOwn) {
+  Var x("x"), y("y");
+  for (const bool far : {true, false}) {
+    ImageParam in(Float(32), 2, "in");
+    Func f("f");
+    f(x, y) = in(x, y) + 1.0f;
+    f.prefetch(in, x, far ? y : x, 2, PrefetchBoundStrategy::NonFaulting);
+    const std::string text = lowered(f, "produce");
+    EXPECT_GE(count_of(far ? "f.s0.y + 2" : "f.s0.x + 2", text), 1) << text;
+    EXPECT_EQ(count_of(far ? ", 2)\n" : ", 1)\n", text), 1) << text;
+  }
+}
+
 }  // namespace
 }  // namespace polyhalite::lower_test
