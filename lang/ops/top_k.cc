@@ -1,7 +1,8 @@
-// The k largest or smallest elements: a few of a row by passes over it; of few elements by
+// The k largest or smallest elements: a few of a row by quadratic selection, of few elements by
 // comparison counting, else by tree selection: D. Knuth, The Art of Computer Programming, volume 3,
 // sections 5.2 and 5.2.3.
 #include <algorithm>
+#include <numeric>
 
 #include "lang/ops/common.h"
 #include "polyhalite/operators.h"
@@ -54,43 +55,82 @@ int64_t cycles_of_tree(int64_t n, int64_t k) {
   while (n >> levels > 1) levels++;
   return 2 * n + k * (kStepsOfRound + levels) * kStep;
 }
-// Vectors of elements, each compared with each.
-int64_t cycles_of_counting(int64_t n) { return n * n / 10; }
-// Vectors of elements, twice for each result.
-int64_t cycles_of_passes(int64_t n, int64_t k) { return n * k / 3; }
+// Vectors of elements, each compared with each, and its rank stored and read.
+int64_t cycles_of_counting(int64_t n) { return 25 * n + n * n / 10; }
 
-// Each result is the extremum of those that it precedes, and then the first place where that is.
-std::pair<Tensor, Tensor> top_k_by_passes(const Tensor &x, int n, int k, bool largest) {
-  const int axis = x.rank() - 1;
-  const Type type = computed_type(x.type());
-  const Tensor values = convert(x, type);
-  const Tensor places(Int(32), {Expr(n)}, [](const Index &at) { return at[0]; });
-  const Expr none = largest ? type.min() : type.max();
-  Tensor peak, found;
+// Elements of a block, whole vectors, about as many as there are blocks.
+int block_of_row(int n) {
+  int block = 16;
+  while (block * block < n) block *= 2;
+  return block;
+}
+// All elements once; for each result two short reductions, of which one waits for the other.
+int64_t cycles_of_blocks(int n, int64_t k) {
+  const int block = std::min(block_of_row(n), n);
+  return 2 * int64_t{n} + k * (30 + block + n / block);
+}
+
+// A row in blocks, of whose first elements the first one is a result; then its block's next one is
+// looked for. An element and its position are one number, of which the largest comes first.
+//
+//   firsts[0](b) = max over j of key(b, j)
+//   found[i] = max over b of firsts[i](b), next[i] = max over j of key(block of found[i], j) where
+//   that is less; firsts[i + 1](b) = next[i] in that block, elsewhere firsts[i](b)
+std::pair<Tensor, Tensor> top_k_by_blocks(const Tensor &x, int n, int k, bool largest) {
+  const int axis = x.rank() - 1, block = block_of_row(n), blocks = (n + block - 1) / block;
+  const Expr none = Int(64).min();
+  const auto key = [=](Index at) {
+    const Expr position = at.back();
+    if (blocks * block != n) at.back() = min(position, n - 1);
+    Expr value = cast<int64_t>(x(at));
+    if (x.type() == UInt(32)) value = value - Expr(int64_t{1} << 31);
+    if (!largest) value = ~value;
+    const Expr both = (value << 32) | cast<int64_t>(n - 1 - position);
+    return blocks * block == n ? both : select(position < n, both, none);
+  };
+  const auto position_of = [n](const Expr &key) {
+    return clamp(n - 1 - cast<int32_t>(key & UINT32_MAX), 0, n - 1);
+  };
+  Index of_blocks = x.shape(), of_block = x.shape();
+  of_blocks.back() = blocks;
+  of_blocks.emplace_back(block);
+  of_block.back() = block;
+  const Tensor in_blocks(
+      Int(64), of_blocks,
+      [=](const Index &index) {
+        Index at(index.begin(), index.end() - 1);
+        at.back() = at.back() * block + index.back();
+        return key(at);
+      },
+      x.detached_stages());
+  const Tensor number(Int(32), {Expr(blocks)}, [](const Index &at) { return at[0]; });
+  Tensor firsts = held(reduce(in_blocks, Reduction::Max, {axis + 1}, false), "firsts", Stage::Row);
   std::vector<Tensor> results;
   for (int i = 0; i < k; i++) {
-    const auto follows = [largest](const Expr &v, const Expr &place, const Expr &so_far,
-                                   const Expr &last) {
-      return (largest ? v < so_far : v > so_far) || (v == so_far && place > last);
+    const Tensor found = reduce(firsts, Reduction::Max, {axis}, true);
+    const auto position = [position_of](const std::vector<Expr> &v) { return position_of(v[0]); };
+    results.push_back(elementwise({found}, Int(32), position));
+    if (i + 1 == k) break;
+    const Tensor rest(
+        Int(64), of_block,
+        [=](const Index &index) {
+          Index row = index;
+          row.back() = 0;
+          const Expr last = found(row);
+          Index at = index;
+          at.back() = position_of(last) / block * block + index.back();
+          const Expr each = key(at);
+          return select(each < last, each, none);
+        },
+        found.stages());
+    const Tensor next = reduce(rest, Reduction::Max, {axis}, true);
+    const auto replaced = [=](const std::vector<Expr> &v) {
+      return select(position_of(v[2]) / block == v[1], v[3], v[0]);
     };
-    const Tensor left =
-        i == 0 ? values
-               : elementwise({values, places, peak, found}, type, [=](const std::vector<Expr> &v) {
-                   return select(follows(v[0], v[1], v[2], v[3]), v[0], none);
-                 });
-    const Tensor next = reduce(left, largest ? Reduction::Max : Reduction::Min, {axis}, true);
-    std::vector<Tensor> seen{values, places, next};
-    if (i > 0) seen.insert(seen.end(), {peak, found});
-    const Tensor here = elementwise(seen, Bool(), [=](const std::vector<Expr> &v) {
-      const Expr is_next = v[0] == v[2];
-      return i == 0 ? is_next : is_next && follows(v[0], v[1], v[3], v[4]);
-    });
-    found = elementwise({place_where(here, /*last=*/false)}, Int(32),
-                        [n](const std::vector<Expr> &v) { return min(v[0], n - 1); });
-    peak = next;
-    results.push_back(found);
+    firsts =
+        held(elementwise({firsts, number, found, next}, Int(64), replaced), "firsts", Stage::Row);
   }
-  const Tensor all = k == 1 ? found : concat(results, axis);
+  const Tensor all = k == 1 ? results[0] : concat(results, axis);
   return {gather_elements(x, all, axis), convert(all, Int(64))};
 }
 
@@ -167,17 +207,26 @@ std::pair<Tensor, Tensor> top_k(const Tensor &given, int k, int axis, bool large
     return {gather_elements(x, places, normal_axes({axis}, x.rank())[0]), places};
   }
   const size_t a = static_cast<size_t>(normal_axes({axis}, x.rank())[0]);
+  if (a + 1 < x.shape().size() &&
+      std::all_of(x.shape().begin() + static_cast<ptrdiff_t>(a) + 1, x.shape().end(), is_one)) {
+    std::vector<int> order(x.shape().size());
+    std::iota(order.begin(), order.end(), 0);
+    std::swap(order[a], order.back());
+    const auto [values, places] = top_k(transpose(x, order), k, -1, largest);
+    return {transpose(values, order), transpose(places, order)};
+  }
   const Order order{largest, computed_type(x.type())};
   const Expr n = x.shape()[a];
   const auto known = constant(n);
   if (known && *known >= k) {
-    constexpr int kMostPasses = 8;
+    // Each takes stages of its own, which are compiled: 32 of them in a second.
+    constexpr int kMostInBlocks = 32;
     const int count = static_cast<int>(*known);
     const bool in_rows = a + 1 == x.shape().size();
     const int64_t tree = cycles_of_tree(count, k), counting = cycles_of_counting(count);
-    const int64_t passes = cycles_of_passes(count, k);
-    if (in_rows && k <= kMostPasses && passes < std::min(tree, counting))
-      return top_k_by_passes(x, count, k, largest);
+    if (in_rows && k <= kMostInBlocks && x.type().bits() <= 32 &&
+        cycles_of_blocks(count, k) < std::min(tree, counting))
+      return top_k_by_blocks(x, count, k, largest);
     if (counting < tree) return top_k_by_counting(x, count, k, a, order);
   }
   const Expr blocks =

@@ -89,12 +89,22 @@ TEST(onnx_top_k, best_of_short_rows) {
   expect_best_of_known<double>({4, 23}, 0, 4, false, false);
   expect_best_of_known<float16_t>({4, 23}, -1, 9, true, false);
   expect_best_of_known<int8_t>({100, 2}, 0, 30, false, false);
+  for (const bool largest : {true, false}) {
+    expect_best_of_known<int8_t>({5, 100}, -1, 7, largest, false);
+    expect_best_of_known<uint16_t>({5, 100}, -1, 7, largest, false);
+    expect_best_of_known<int32_t>({5, 100}, -1, 7, largest, false);
+    expect_best_of_known<uint32_t>({5, 100}, -1, 7, largest, false);
+    expect_best_of_known<float>({2, 3, 1300}, -1, 32, largest, false);
+  }
   expect_best_of_known<int64_t>({4, 23}, -1, 23, true, false);
   expect_best_of_known<uint64_t>({4, 23}, -1, 3, false, false);
 }
 TEST(onnx_top_k, best_of_long_rows) {
-  expect_best_of_known<float>({300, 1}, 0, 20, true, true);
-  expect_best_of_known<float16_t>({256}, 0, 9, true, true);
+  expect_best_of_known<float>({300, 1}, 0, 33, true, true);
+  expect_best_of_known<float>({300, 1}, 0, 32, true, false);
+  expect_best_of_known<float16_t>({256}, 0, 40, true, true);
+  expect_best_of_known<float16_t>({256}, 0, 9, true, false);
+  expect_best_of_known<int64_t>({256}, 0, 9, true, true);
   expect_best_of_known<int64_t>({1, 700}, -1, 90, false, true);
   expect_best_of_known<uint64_t>({1, 270}, -1, 270, true, true);
   expect_best_of_known<int8_t>({1, 500}, -1, 100, false, true);

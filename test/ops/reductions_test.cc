@@ -293,8 +293,8 @@ void check_top(const Shape &s, int k, size_t axis, bool largest, bool is_open, i
 }
 
 TEST(reductions, the_largest_and_the_smallest) {
-  for (const int n : {1, 2, 7, 8, 9, 16, 17, 100, 1000}) {
-    for (const int k : {1, 5, n}) {
+  for (const int n : {1, 2, 7, 8, 9, 16, 17, 33, 100, 1000}) {
+    for (const int k : {1, 5, 19, 32, n}) {
       if (k > n) continue;
       for (const bool largest : {true, false}) check_top({2, n}, k, 1, largest, false, 9);
     }
@@ -319,7 +319,7 @@ TEST(reductions, the_largest_beside_infinities) {
   EXPECT_EQ(got[1], (std::vector<double>{2, 5, 1, 3, 8, 6, 7, 0, 4, 9}));
 }
 
-// Fewer are finite than are asked for, by passes over rows and by counting.
+// Fewer are finite than are asked for, of blocks and by counting.
 TEST(reductions, the_largest_of_rows_of_infinities) {
   const Shape s{3, 90};
   for (const int k : {1, 4, 60}) {
