@@ -20,7 +20,7 @@ thread_local ExprSite noted{nullptr, 0};
 
 std::string text_of(const Diagnostic &d, const char *kind) {
   std::string s;
-  if (d.where.line > 0) s = d.where.file + ":" + std::to_string(d.where.line) + ": ";
+  if (d.where.line > 0) s = std::string(d.where.file) + ":" + std::to_string(d.where.line) + ": ";
   s += kind + d.what;
   if (!d.why.empty()) s += "\n  why: " + d.why;
   if (!d.fix.empty()) s += "\n  fix: " + d.fix;
@@ -34,6 +34,17 @@ std::string text_of(const std::vector<Diagnostic> &list) {
 }
 
 }  // namespace
+
+FileName::FileName(const std::string &name) {
+  static std::mutex mutex;
+  static auto *names = new std::set<std::string>();  // also while the program ends
+  const std::lock_guard<std::mutex> lock(mutex);
+  text_ = names->insert(name).first->c_str();
+}
+
+bool FileName::operator==(const FileName &other) const {
+  return text_ == other.text_ || std::strcmp(text_, other.text_) == 0;
+}
 
 std::string Diagnostic::to_string() const { return text_of(*this, "error: "); }
 
@@ -61,10 +72,7 @@ void note_site(const SourceLocation &where) {
     noted = ExprSite(nullptr, 0);
     return;
   }
-  static std::mutex mutex;
-  static std::set<std::string> files;  // for as long as sites name them
-  const std::lock_guard<std::mutex> lock(mutex);
-  noted = ExprSite(files.insert(where.file).first->c_str(), where.line);
+  noted = ExprSite(where.file.c_str(), where.line);
 }
 ExprSite noted_site() { return noted; }
 }  // namespace detail

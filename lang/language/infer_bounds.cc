@@ -33,8 +33,7 @@ void infer_input_bounds_of(PipelineContents &p, const std::vector<polyhalite_buf
   if (auto problems = inputs.bind(c->frozen, here, &queries); !problems.empty()) {
     return report_failures(std::move(problems), context, p.handlers);
   }
-  std::vector<void *> args = inputs.arguments();
-  args.insert(args.end(), outputs.begin(), outputs.end());
+  for (polyhalite_buffer_t *b : outputs) inputs.add_output(b);
   bool asks = !queries.empty();
   for (const polyhalite_buffer_t *b : outputs) asks = asks || b->is_bounds_query();
   if (!asks) return;  // the call would compute
@@ -42,7 +41,7 @@ void infer_input_bounds_of(PipelineContents &p, const std::vector<polyhalite_buf
   bool settled = false;
   for (int i = 0; i < kMaxCalls && !settled; i++) {
     const auto before = shapes(queries, outputs);
-    if (!call_pipeline(*c->code, args, context, p.handlers, here)) return;
+    if (!call_pipeline(*c->code, inputs.slots(), context, p.handlers, here)) return;
     settled = shapes(queries, outputs) == before;
   }
   if (!settled) {

@@ -37,36 +37,39 @@ std::vector<std::shared_ptr<ParameterContents>> declared_inputs(const PipelineCo
 
 std::vector<Diagnostic> BoundInputs::bind(const FrozenPipeline &pipeline, const Here &here,
                                           std::vector<runtime::Buffer<>> *queries) {
+  constexpr size_t kSomeOutputs = 7;
   std::vector<Diagnostic> problems;
-  scalars_.reserve(pipeline.bindings.size());
-  if (queries) queries->reserve(pipeline.bindings.size());
+  const size_t count = pipeline.bindings.size();
+  slots_.reserve(slots_.size() + count + kSomeOutputs);
+  if (queries) queries->reserve(count);
   for (const auto &p : pipeline.bindings) {
-    const std::string name = quoted_name(p->name);
     if (!p->is_buffer) {
       if (!p->has_scalar) {
-        problems.push_back({"Param " + name + " has no value",
+        problems.push_back({"Param " + quoted_name(p->name) + " has no value",
                             "the pipeline reads it, and no value was set",
                             "call set(value) before realize", here.where});
       }
+      if (scalars_.empty()) scalars_.reserve(count);  // which stay where they are
       scalars_.push_back(p->scalar_bits);
-      args_.push_back(&scalars_.back());
+      slots_.push_back(&scalars_.back());
       continue;
     }
-    const std::shared_ptr<BufferContents> bound = p->buffer;
+    std::shared_ptr<BufferContents> bound = p->buffer;
     if (bound && bound->raw().host) {
-      buffers_.push_back(bound);
-      args_.push_back(&bound->raw());
+      slots_.push_back(&bound->raw());
+      if (buffers_.empty()) buffers_.reserve(count);
+      buffers_.push_back(std::move(bound));
     } else if (queries) {
       const std::vector<polyhalite_dimension_t> dims(static_cast<size_t>(p->dimensions));
       queries->emplace_back(p->type, nullptr, dims);
-      args_.push_back(queries->back().raw_buffer());
+      slots_.push_back(queries->back().raw_buffer());
     } else if (bound) {
-      problems.push_back({"ImageParam " + name + " is bound to a Buffer without memory",
-                          "its host pointer is null",
-                          "allocate the Buffer, or let infer_input_bounds() choose one",
-                          here.where});
+      problems.push_back(
+          {"ImageParam " + quoted_name(p->name) + " is bound to a Buffer without memory",
+           "its host pointer is null",
+           "allocate the Buffer, or let infer_input_bounds() choose one", here.where});
     } else {
-      problems.push_back({"ImageParam " + name + " is not bound",
+      problems.push_back({"ImageParam " + quoted_name(p->name) + " is not bound",
                           "the pipeline reads it, and no Buffer was set",
                           "call set(buffer) before realize", here.where});
     }

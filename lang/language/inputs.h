@@ -15,8 +15,8 @@ namespace polyhalite {
 std::vector<std::shared_ptr<ParameterContents>> declared_inputs(const PipelineContents &p,
                                                                 const std::vector<Argument> &args);
 
-/// Addresses of what is bound to a pipeline's inputs, in order. Scalars are copied; buffers are
-/// kept alive.
+/// The slots of a call: one for its own use, addresses of what is bound to the pipeline's inputs,
+/// in order, and outputs. Scalars are copied; inputs' buffers are kept alive.
 class BoundInputs {
  public:
   /// What is wrong, of each input that is not bound, or to a buffer without memory. `queries`:
@@ -24,12 +24,13 @@ class BoundInputs {
   /// missing.
   std::vector<Diagnostic> bind(const FrozenPipeline &pipeline, const Here &here,
                                std::vector<runtime::Buffer<>> *queries = nullptr);
-  const std::vector<void *> &arguments() const { return args_; }
+  void add_output(polyhalite_buffer_t *b) { slots_.push_back(b); }
+  void **slots() { return slots_.data(); }
 
  private:
   std::vector<uint64_t> scalars_;
   std::vector<std::shared_ptr<BufferContents>> buffers_;
-  std::vector<void *> args_;
+  std::vector<void *> slots_{nullptr};
 };
 
 }  // namespace polyhalite

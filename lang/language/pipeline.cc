@@ -72,16 +72,15 @@ void run(PipelineContents &p, const Compilation &c,
   if (auto problems = inputs.bind(c.frozen, here); !problems.empty()) {
     return report_failures(std::move(problems), context, p.handlers);
   }
-  std::vector<void *> args = inputs.arguments();
   for (polyhalite_buffer_t *b : outputs) {
     if (b->is_bounds_query()) {
       return report_failure({"realize() got an output buffer without memory",
                              "its host pointer is null", "allocate it before the call", here.where},
                             context, p.handlers);
     }
-    args.push_back(b);
+    inputs.add_output(b);
   }
-  call_pipeline(*c.code, args, context, p.handlers, here);
+  call_pipeline(*c.code, inputs.slots(), context, p.handlers, here);
 }
 
 // Is `callee` the pipeline, or one of its externs, or one of theirs?
@@ -122,9 +121,8 @@ std::vector<Buffer<>> allocated_outputs(PipelineContents &p, const Compilation &
   BoundInputs inputs;
   const bool asks = !c.target.has_feature(Target::NoBoundsQuery) && !sizes.empty();
   if (asks && inputs.bind(c.frozen, here).empty()) {
-    std::vector<void *> args = inputs.arguments();
-    for (runtime::Buffer<> &b : shapes) args.push_back(b.raw_buffer());
-    *failed = !call_pipeline(*c.code, args, context, p.handlers, here);
+    for (runtime::Buffer<> &b : shapes) inputs.add_output(b.raw_buffer());
+    *failed = !call_pipeline(*c.code, inputs.slots(), context, p.handlers, here);
   }
   std::vector<Buffer<>> outputs;
   for (const runtime::Buffer<> &b : shapes) {

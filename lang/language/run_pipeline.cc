@@ -100,11 +100,11 @@ void ContextOfCall::fill(const JITHandlers &pipeline) {
   take(h.custom_error, pipeline.custom_error);
 }
 
-bool call_pipeline(const CompiledPipeline &code, const std::vector<void *> &args,
-                   JITUserContext *context, const JITHandlers &handlers, const Here &here) {
+bool call_pipeline(const CompiledPipeline &code, void **slots, JITUserContext *context,
+                   const JITHandlers &handlers, const Here &here) {
   ContextOfCall in_use(context, handlers);
   std::string message;
-  const int result = code.call(args, &message, in_use.get());
+  const int result = code.call(slots, &message, in_use.get());
   if (result == 0) return true;
   if (in_use.get()->handlers.custom_error) return false;
   if (message.empty()) message = "the pipeline returned " + std::to_string(result);
@@ -132,17 +132,19 @@ std::vector<Type> output_types(const PipelineContents &p) {
 
 void check_outputs(const PipelineContents &p, const std::vector<polyhalite_buffer_t *> &buffers,
                    const char *method, const Here &here) {
-  const size_t wanted = output_types(p).size();
-  const std::string name = std::string(method) + "()";
+  size_t wanted = 0;
+  for (const auto &f : p.outputs) wanted += f->types.size();
   if (buffers.size() != wanted) {
-    throw RuntimeError({name + " got " + std::to_string(buffers.size()) + " output buffers",
-                        "the pipeline has " + std::to_string(wanted) + " outputs",
-                        "give one buffer for each", here.where});
+    throw RuntimeError(
+        {std::string(method) + "() got " + std::to_string(buffers.size()) + " output buffers",
+         "the pipeline has " + std::to_string(wanted) + " outputs", "give one buffer for each",
+         here.where});
   }
   for (const polyhalite_buffer_t *b : buffers) {
     if (b) continue;
-    throw RuntimeError({name + " got an undefined output buffer", "there is nowhere to write to",
-                        "construct the Buffer with its sizes", here.where});
+    throw RuntimeError({std::string(method) + "() got an undefined output buffer",
+                        "there is nowhere to write to", "construct the Buffer with its sizes",
+                        here.where});
   }
 }
 

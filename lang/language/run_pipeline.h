@@ -46,10 +46,10 @@ class ContextOfCall {
   JITUserContext kept_;  // what the user's context had before, or the context itself
 };
 
-/// Calls the compiled code. False where it failed and a handler has taken the message; else
-/// failures are RuntimeErrors at `here`.
-bool call_pipeline(const CompiledPipeline &code, const std::vector<void *> &args,
-                   JITUserContext *context, const JITHandlers &handlers, const Here &here);
+/// Calls the compiled code: slots[0] is for the call's own use, the arguments stand behind. False
+/// where it failed and a handler has taken the message; else failures are RuntimeErrors at `here`.
+bool call_pipeline(const CompiledPipeline &code, void **slots, JITUserContext *context,
+                   const JITHandlers &handlers, const Here &here);
 
 /// A failure before the call: to the handler custom_error where there is one, else RuntimeError.
 void report_failure(Diagnostic problem, JITUserContext *context, const JITHandlers &handlers);

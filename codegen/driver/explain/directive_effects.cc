@@ -52,7 +52,8 @@ std::string change(const std::string &before, const std::string &after) {
 
 std::string place_text(const SourceLocation &where) {
   if (where.line == 0) return "";
-  const std::string file = where.file.substr(where.file.find_last_of('/') + 1);
+  std::string file = where.file;
+  file = file.substr(file.find_last_of('/') + 1);
   return escaped(file) + ":" + std::to_string(where.line);
 }
 

@@ -7,9 +7,27 @@
 
 namespace polyhalite {
 
+/// The name of a source file, which stays until the program ends: places are copied with each call,
+/// and each statement keeps its own.
+class FileName {
+ public:
+  constexpr FileName() = default;
+  /// A literal, as __FILE__ is.
+  constexpr FileName(const char *literal) : text_(literal) {}  // NOLINT
+  /// Kept, once for each name.
+  FileName(const std::string &name);  // NOLINT
+
+  const char *c_str() const { return text_; }
+  operator std::string() const { return text_; }  // NOLINT
+  bool operator==(const FileName &other) const;
+
+ private:
+  const char *text_ = "";
+};
+
 /// A place in the user's source. A line of 0 means that the place is not known.
 struct SourceLocation {
-  std::string file;
+  FileName file;
   int line = 0;
 };
 
@@ -54,7 +72,6 @@ ExprSite noted_site();
 class ErrorPlace {
  public:
   explicit ErrorPlace(ExprSite site);
-  /// `where` outlives it.
   explicit ErrorPlace(const SourceLocation &where)
       : ErrorPlace(ExprSite(where.line > 0 ? where.file.c_str() : nullptr, where.line)) {}
   ~ErrorPlace();
