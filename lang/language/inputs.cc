@@ -40,36 +40,39 @@ std::vector<Diagnostic> BoundInputs::bind(const FrozenPipeline &pipeline, const 
   constexpr size_t kSomeOutputs = 7;
   std::vector<Diagnostic> problems;
   const size_t count = pipeline.bindings.size();
-  slots_.reserve(slots_.size() + count + kSomeOutputs);
+  slots_.reserve(1 + count + kSomeOutputs);
+  slots_.resize(1 + count);
   if (queries) queries->reserve(count);
-  for (const auto &p : pipeline.bindings) {
-    if (!p->is_buffer) {
-      if (!p->has_scalar) {
-        problems.push_back({"Param " + quoted_name(p->name) + " has no value",
+  for (size_t i = 0; i < count; i++) {
+    const ParameterContents &p = *pipeline.bindings[i];
+    void *&slot = slots_[1 + i];
+    if (!p.is_buffer) {
+      if (!p.has_scalar) {
+        problems.push_back({"Param " + quoted_name(p.name) + " has no value",
                             "the pipeline reads it, and no value was set",
                             "call set(value) before realize", here.where});
       }
-      if (scalars_.empty()) scalars_.reserve(count);  // which stay where they are
-      scalars_.push_back(p->scalar_bits);
-      slots_.push_back(&scalars_.back());
+      if (scalars_.empty()) scalars_.resize(count);  // which stay where they are
+      scalars_[i] = p.scalar_bits;
+      slot = &scalars_[i];
       continue;
     }
-    std::shared_ptr<BufferContents> bound = p->buffer;
+    std::shared_ptr<BufferContents> bound = p.buffer;
     if (bound && bound->raw().host) {
-      slots_.push_back(&bound->raw());
-      if (buffers_.empty()) buffers_.reserve(count);
-      buffers_.push_back(std::move(bound));
+      slot = &bound->raw();
+      if (buffers_.empty()) buffers_.resize(count);
+      buffers_[i] = std::move(bound);
     } else if (queries) {
-      const std::vector<polyhalite_dimension_t> dims(static_cast<size_t>(p->dimensions));
-      queries->emplace_back(p->type, nullptr, dims);
-      slots_.push_back(queries->back().raw_buffer());
+      const std::vector<polyhalite_dimension_t> dims(static_cast<size_t>(p.dimensions));
+      queries->emplace_back(p.type, nullptr, dims);
+      slot = queries->back().raw_buffer();
     } else if (bound) {
       problems.push_back(
-          {"ImageParam " + quoted_name(p->name) + " is bound to a Buffer without memory",
+          {"ImageParam " + quoted_name(p.name) + " is bound to a Buffer without memory",
            "its host pointer is null",
            "allocate the Buffer, or let infer_input_bounds() choose one", here.where});
     } else {
-      problems.push_back({"ImageParam " + quoted_name(p->name) + " is not bound",
+      problems.push_back({"ImageParam " + quoted_name(p.name) + " is not bound",
                           "the pipeline reads it, and no Buffer was set",
                           "call set(buffer) before realize", here.where});
     }

@@ -1,7 +1,9 @@
 // The inputs of a pipeline: those that a caller lists, and the values that are bound to them.
 #pragma once
 
+#include <cstddef>
 #include <memory>
+#include <memory_resource>
 #include <vector>
 
 #include "lang/language/pipeline_contents.h"
@@ -19,6 +21,9 @@ std::vector<std::shared_ptr<ParameterContents>> declared_inputs(const PipelineCo
 /// in order, and outputs. Scalars are copied; inputs' buffers are kept alive.
 class BoundInputs {
  public:
+  BoundInputs() = default;
+  BoundInputs(const BoundInputs &) = delete;
+  BoundInputs &operator=(const BoundInputs &) = delete;
   /// What is wrong, of each input that is not bound, or to a buffer without memory. `queries`:
   /// buffers of no memory for ImageParams that are not bound, to be asked about; then none is
   /// missing.
@@ -28,9 +33,12 @@ class BoundInputs {
   void **slots() { return slots_.data(); }
 
  private:
-  std::vector<uint64_t> scalars_;
-  std::vector<std::shared_ptr<BufferContents>> buffers_;
-  std::vector<void *> slots_{nullptr};
+  // Of up to a hundred inputs all lies on the stack: small pipelines take as long as an allocation.
+  std::byte room_[2048];
+  std::pmr::monotonic_buffer_resource memory_{room_, sizeof(room_)};
+  std::pmr::vector<uint64_t> scalars_{&memory_};
+  std::pmr::vector<std::shared_ptr<BufferContents>> buffers_{&memory_};
+  std::pmr::vector<void *> slots_ = std::pmr::vector<void *>(&memory_);
 };
 
 }  // namespace polyhalite

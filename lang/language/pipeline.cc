@@ -113,18 +113,23 @@ auto placed(const Here &here, F &&f) {
 std::vector<Buffer<>> allocated_outputs(PipelineContents &p, const Compilation &c,
                                         const std::vector<int> &sizes, JITUserContext *context,
                                         const Here &here, bool *failed) {
+  const std::vector<Type> types = output_types(p);
+  std::vector<Buffer<>> outputs;
+  outputs.reserve(types.size());
+  if (sizes.empty() || c.target.has_feature(Target::NoBoundsQuery)) {
+    for (Type t : types) outputs.push_back(placed(here, [&] { return Buffer<>(t, sizes); }));
+    return outputs;
+  }
   std::vector<runtime::Buffer<>> shapes;
-  for (Type t : output_types(p)) {
+  for (Type t : types) {
     shapes.emplace_back(t, nullptr,
                         placed(here, [&] { return detail::checked_dimensions(sizes); }));
   }
   BoundInputs inputs;
-  const bool asks = !c.target.has_feature(Target::NoBoundsQuery) && !sizes.empty();
-  if (asks && inputs.bind(c.frozen, here).empty()) {
+  if (inputs.bind(c.frozen, here).empty()) {
     for (runtime::Buffer<> &b : shapes) inputs.add_output(b.raw_buffer());
     *failed = !call_pipeline(*c.code, inputs.slots(), context, p.handlers, here);
   }
-  std::vector<Buffer<>> outputs;
   for (const runtime::Buffer<> &b : shapes) {
     std::vector<int> mins, extents;
     for (int d = 0; d < b.dimensions(); d++) {

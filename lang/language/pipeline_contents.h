@@ -35,6 +35,7 @@ struct Compilation {
   std::shared_ptr<CompiledPipeline> code;
   EditStamp stamp;
   Target target;
+  Target asked_for;  // which became `target`
   std::vector<std::shared_ptr<const Compilation>> externs;  // pipelines that the code calls
 };
 

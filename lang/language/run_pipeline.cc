@@ -67,18 +67,23 @@ std::map<std::string, JITExtern> linked_externs(
   return externs;
 }
 
-std::shared_ptr<const Compilation> compile_in_process(PipelineContents &p, Target target) {
+std::shared_ptr<const Compilation> compile_in_process(PipelineContents &p,
+                                                      const Target &asked_for) {
+  static const Target none;
   std::lock_guard<std::mutex> lock(p.mutex);
-  if (target == Target()) target = p.last ? p.last->target : get_jit_target_from_environment();
-  target.set_feature(Target::JIT);
-  if (p.last && p.last->target == target && p.last->stamp.requirements == p.requirements.size() &&
-      is_current(p.last->stamp)) {
+  const bool is_same = p.last && (asked_for == p.last->asked_for || asked_for == none ||
+                                  asked_for == p.last->target);
+  if (is_same && p.last->stamp.requirements == p.requirements.size() && is_current(p.last->stamp))
     return p.last;
-  }
+  Target target = asked_for != none ? asked_for
+                  : p.last          ? p.last->target
+                                    : get_jit_target_from_environment();
+  target.set_feature(Target::JIT);
   auto c = std::make_shared<Compilation>();
   c->frozen = freeze_pipeline(p);
   c->stamp = stamp_of(c->frozen);
   c->target = target;
+  c->asked_for = asked_for;
   warn_of_schedules(c->frozen);
   c->stamp.requirements = p.requirements.size();
   c->code = backend().jit(c->frozen, target, linked_externs(p, target, &c->externs));

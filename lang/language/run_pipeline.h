@@ -16,7 +16,7 @@ class Callable;
 
 /// The last compilation if nothing that it depends on has changed, else a new one. Target() stands
 /// for the target of the last one, or this machine.
-std::shared_ptr<const Compilation> compile_in_process(PipelineContents &p, Target target);
+std::shared_ptr<const Compilation> compile_in_process(PipelineContents &p, const Target &asked_for);
 
 /// The pipeline's externs as C functions: those that are pipelines are compiled, and must live as
 /// long as what calls them.
