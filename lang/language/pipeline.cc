@@ -121,6 +121,7 @@ std::vector<Buffer<>> allocated_outputs(PipelineContents &p, const Compilation &
     return outputs;
   }
   std::vector<runtime::Buffer<>> shapes;
+  shapes.reserve(types.size());
   for (Type t : types) {
     shapes.emplace_back(t, nullptr,
                         placed(here, [&] { return detail::checked_dimensions(sizes); }));

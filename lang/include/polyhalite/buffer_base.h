@@ -327,8 +327,8 @@ class BufferBase {
     // address is some pages away.
     const bool large = own && bytes >= detail::kLargeAllocation;
     const size_t alignment = large ? std::max(detail::kPage, kAlignment) : kAlignment;
+    // Small ones are aligned here: what malloc() aligns it cuts from a larger piece each time.
     void *storage = large         ? detail::allocate_large(alignment + bytes)
-                    : own         ? ::aligned_alloc(kAlignment, kFront + bytes)
                     : allocate_fn ? allocate_fn(kFront + bytes + kAlignment)
                                   : ::malloc(kFront + bytes + kAlignment);
     if (!storage) {
