@@ -269,6 +269,61 @@ Tensor convolution(const Tensor &x, const Tensor &w, const Window &window, int g
                              merged_stages({image, w}), term, along_rows));
 }
 
+namespace {
+
+// Does one window see all of the image, and nothing beyond it?
+bool sees_whole_image(const Tensor &x, const Window &window) {
+  for (size_t i = 0; i < window.kernel.size(); i++) {
+    const auto size = constant(x.size(static_cast<int>(i) + 2));
+    if (!is_one(window.shape[i]) || window.before[i] != 0 || window.dilation[i] != 1 ||
+        size != window.kernel[i])
+      return false;
+  }
+  return true;
+}
+
+// The last digits of `number`, in a system of these sizes, which it is left without.
+Index digits(Expr *number, const Index &sizes) {
+  Index list(sizes.size());
+  for (size_t i = sizes.size(); i-- > 0;) {
+    list[i] = is_one(sizes[i]) ? Expr(0) : *number % sizes[i];
+    if (!is_one(sizes[i])) *number = *number / sizes[i];
+  }
+  return list;
+}
+
+Expr product_of_sizes(Index sizes) {
+  Expr n = 1;
+  for (const Expr &size : sizes) n = simplify(n * size);
+  return n;
+}
+
+}  // namespace
+
+Tensor convolution_by_product(const Tensor &x, const Tensor &w, const Window &window) {
+  const bool single = is_one(x.size(0));
+  const Expr results = w.size(0);
+  const Index cells(window.kernel.begin(), window.kernel.end());
+  const Expr terms = product_of_sizes({x.size(1), product_of_sizes(cells)});
+  const Tensor kernels = reshape(w, {results, terms});
+  Index shape{x.size(0), results};
+  shape.insert(shape.end(), window.shape.begin(), window.shape.end());
+  if (sees_whole_image(x, window))
+    return reshape(matmul(reshape(x, {x.size(0), terms}), transpose(kernels, {1, 0})), shape);
+  const Tensor image = bordered(x, window, Tensor(), true, true);
+  Index matrix{terms, product_of_sizes(window.shape)};
+  if (!single) matrix.insert(matrix.begin(), x.size(0));
+  const auto pixel = [=](const Index &at) {
+    Expr term = at[at.size() - 2], point = at.back();
+    const Index cell = digits(&term, cells), place = digits(&point, window.shape);
+    Index index{single ? Expr(0) : at[0], term};
+    for (size_t i = 0; i < cell.size(); i++)
+      index.push_back(times(place[i], window.stride[i]) + times(cell[i], window.dilation[i]));
+    return image(index);
+  };
+  return reshape(matmul(kernels, Tensor(x.type(), matrix, pixel, image.detached_stages())), shape);
+}
+
 // More cells than registers hold weights for are loads of their own. A stride gathers, which is
 // still less than to turn what comes from the third cache.
 bool gains_along_rows(const Tensor &x, const Window &window) {

@@ -2,8 +2,10 @@
 
 #include <algorithm>
 
+#include "lang/ir/function.h"
 #include "lang/ir/visit.h"
 #include "lang/ops/common.h"
+#include "lang/simplify/simplify.h"
 #include "polyhalite/operators.h"
 
 namespace polyhalite::ops {
@@ -16,12 +18,24 @@ const CallNode *image_under_cast(Expr e) {
   return call && (call->param || call->image) && !call->args.empty() ? call : nullptr;
 }
 
-// Does only the image's innermost index depend on it, and is it that?
+// Does a step of it go to the image's next element? Its innermost index is it, and no other depends
+// on it; or it counts elements over several dimensions of known strides.
 bool runs_along(const CallNode &image, const std::string &variable) {
   const VariableNode *first = as_variable(image.args[0]);
-  return first && first->name == variable &&
-         std::none_of(image.args.begin() + 1, image.args.end(),
-                      [&](const Expr &at) { return uses_variable(at, variable); });
+  bool others = false;
+  for (size_t d = 1; d < image.args.size(); d++)
+    others = others || uses_variable(image.args[d], variable);
+  if (!others) return first && first->name == variable;
+  if (!image.param) return false;
+  const Expr step = Var("step");
+  Expr offset = 0;
+  for (size_t d = 0; d < image.args.size(); d++) {
+    if (!uses_variable(image.args[d], variable)) continue;
+    const auto stride = constant(image.param->dims[d].stride);
+    if (!stride) return false;
+    offset = offset + substitute(variable, step, image.args[d]) * static_cast<int>(*stride);
+  }
+  return !uses_variable(simplify(offset - step), "step");
 }
 
 bool is_rest(const Expr &e, const std::string &of, int64_t *by) {
@@ -108,7 +122,8 @@ std::optional<Func> widened_once(const Loops &to, const Stage &s, Func right,
     return std::nullopt;
   if (*rows < kManyRows || *columns < kManyColumns) return std::nullopt;
   const CallNode *left = dense_factor(s.func, s.rvars[0].name());
-  if (!left || !left->param || left->args.size() < 2) return std::nullopt;
+  if (!left || !left->param || left->args.size() < 2 || !as_variable(left->args[0]))
+    return std::nullopt;
   const Type wide = Int(16);
   Func copy = ImageParam(left->param).in(s.func).change_type(wide);
   Loops rows_of_copy(copy, std::vector<Expr>(copy.args().size(), Expr(1)));

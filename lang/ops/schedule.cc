@@ -441,7 +441,12 @@ std::vector<Func> materialize(const std::vector<Tensor> &tensors,
         } else {
           Func whole = Func(s.func).in();
           whole.compute_root();
-          for (size_t a = 0; a < s.extents.size(); a++) place.push_back(a);
+          // Tiles begin with it, not where what reads it does.
+          for (size_t a = 0; a < s.extents.size(); a++) {
+            const auto n = constant(s.extents[a]);
+            if (n) whole.bound(whole.args()[a], 0, static_cast<int>(*n));
+            place.push_back(a);
+          }
           schedule_sums(Loops(whole, s.extents), place, s, operands, border, target);
         }
         operands.clear();

@@ -165,8 +165,9 @@ Tensor transposed_convolution(const Tensor &x, const Tensor &w, const Window &wi
   const std::optional<Phases> phases = transposed_phases(window);
   if (const auto count = constant(w.size(1)); groups == 1 && phases && count) {
     const int known = static_cast<int>(*count);
-    const Tensor kernels = phase_kernels(w, known, window, *phases);
-    return at_places(convolution(x, kernels, phases->window, 1), known, window, *phases, false);
+    const Tensor kernels = stored(phase_kernels(w, known, window, *phases), "kernels");
+    return at_places(convolution_by_product(x, kernels, phases->window), known, window, *phases,
+                     false);
   }
   const Type type = computed_type(x.type());
   const Expr results = w.size(1);  // of one group

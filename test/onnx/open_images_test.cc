@@ -85,6 +85,51 @@ TEST(onnx_open_images, few_results) {
   expect_equal(b, shapes);
 }
 
+// Kernels that are inputs: known and open numbers of results, few pixels and many, windows of whole
+// images.
+TEST(onnx_open_images, kernels_that_are_inputs) {
+  struct Case {
+    const char *op;
+    std::vector<int64_t> x, w;
+    int64_t pad, stride;
+    bool opens;
+  };
+  const std::vector<Case> cases{
+      {"Conv", {2, 5, 9, 11}, {20, 5, 3, 3}, 1, 1, true},
+      {"Conv", {1, 5, 3, 4}, {40, 5, 3, 2}, 1, 2, false},
+      {"Conv", {1, 30, 4, 4}, {33, 30, 4, 4}, 0, 1, true},
+      {"Conv", {3, 70, 1, 1}, {50, 70, 1, 1}, 0, 1, false},
+      {"Conv", {1, 6, 12, 13}, {3, 6, 3, 3}, 1, 1, false},
+      {"ConvTranspose", {1, 6, 5, 7}, {6, 9, 4, 4}, 1, 2, true},
+      {"ConvTranspose", {2, 3, 8, 8}, {3, 20, 2, 2}, 0, 2, false},
+  };
+  for (const Case &c : cases) {
+    for (const bool is_open : {false, true}) {
+      if (is_open && !c.opens) continue;
+      SCOPED_TRACE(c.op + shape_text(c.x) + shape_text(c.w) + (is_open ? " open" : ""));
+      ModelBuilder b(18);
+      const auto dims = [&](const std::vector<int64_t> &shape, const std::string &prefix) {
+        std::vector<TestDim> list(shape.begin(), shape.end());
+        for (size_t d = 0; is_open && d < list.size(); d++)
+          list[d] = TestDim((prefix + std::to_string(d)).c_str());
+        return list;
+      };
+      b.input("x", dims(c.x, "x")).input("w", dims(c.w, "w"));
+      b.node(c.op, {"x", "w"}, {"y"},
+             {ints_attribute("pads", {c.pad, c.pad, c.pad, c.pad}),
+              ints_attribute("strides", {c.stride, c.stride}),
+              ints_attribute("kernel_shape", {c.w[2], c.w[3]})});
+      b.output("y");
+      CompileOptions plain;
+      plain.engine = Engine::Interpreter;
+      plain.optimize = false;
+      Session session(b.load()), reference(b.load(), plain);
+      const Program::Tensors in{{"x", image(c.x)}, {"w", image(c.w)}};
+      EXPECT_EQ(compare(session.run(in).at("y"), reference.run(in).at("y"), 1e-6, 1e-4), "");
+    }
+  }
+}
+
 TEST(onnx_open_images, transposed_ones) {
   struct Case {
     int64_t kernel, stride, before, extra;

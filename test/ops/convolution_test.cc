@@ -83,7 +83,7 @@ std::vector<Shape> shapes() {
   return list;
 }
 
-enum class Kernels { Plain, Strips, AlongRows };
+enum class Kernels { Plain, Strips, AlongRows, Product };
 enum class Images { ChannelsInnermost, Planar };
 
 // Dimension k (0 is innermost) of images in memory.
@@ -209,8 +209,9 @@ double error_of(const Shape &s, Kernels kernels, Images images, bool epilogue, c
   const std::vector<int> order = order_of(images, s.spatial());
   ImageParam x(Float(32), s.spatial() + 2, "x"), w(Float(32), s.spatial() + 2, "w");
   x.set(laid_out(p.x, p.x_shape, order));
-  std::vector<int> kernel_order{0};
-  for (int d = 1; d < s.spatial() + 2; d++) kernel_order.push_back(d);
+  std::vector<int> kernel_order;
+  for (int d = 0; d < s.spatial() + 2; d++) kernel_order.push_back(d);
+  if (kernels == Kernels::Product) std::reverse(kernel_order.begin(), kernel_order.end());
   w.set(laid_out(p.w, p.w_shape, kernel_order));
   ops::Index x_sizes = index(p.x_shape);
   ops::Window window = window_of(s);
@@ -232,6 +233,8 @@ double error_of(const Shape &s, Kernels kernels, Images images, bool epilogue, c
                          window);
   } else if (kernels == Kernels::AlongRows) {
     y = ops::depthwise_along_rows(image, plain, window);
+  } else if (kernels == Kernels::Product) {
+    y = ops::convolution_by_product(image, plain, window);
   } else {
     y = ops::convolution(image, plain, window, s.groups);
   }
@@ -298,6 +301,21 @@ std::vector<Shape> some_shapes() {
   std::vector<Shape> list;
   for (size_t i = 0; i < all.size(); i += 2) list.push_back(all[i]);
   return list;
+}
+
+TEST(convolution, by_products_of_windows) {
+  std::vector<Shape> list = some_shapes();
+  // Windows of whole images, of one and of several.
+  list.push_back({20, 33, 1, {4, 6}, {4, 6}, {1, 1}, {1, 1}, {0, 0}, {0, 0}});
+  list.push_back({64, 100, 1, {8, 8}, {8, 8}, {1, 1}, {1, 1}, {0, 0}, {0, 0}, 8});
+  list.push_back({300, 50, 1, {1, 1}, {1, 1}, {1, 1}, {1, 1}, {0, 0}, {0, 0}});
+  for (const Shape &s : list) {
+    if (s.groups > 1) continue;
+    for (const Images images : {Images::Planar, Images::ChannelsInnermost}) {
+      const bool epilogue = images == Images::Planar;
+      EXPECT_LE(error_of(s, Kernels::Product, images, epilogue, host()), 1) << text(s);
+    }
+  }
 }
 
 TEST(convolution, epilogue) {
@@ -385,6 +403,8 @@ TEST(convolution, open_sizes) {
   for (const Shape &s : some_shapes()) {
     const Kernels kernels = s.groups > 1 ? Kernels::Plain : Kernels::Strips;
     EXPECT_LE(error_of(s, kernels, Images::ChannelsInnermost, true, host(), true), 1) << text(s);
+    if (s.groups > 1) continue;
+    EXPECT_LE(error_of(s, Kernels::Product, Images::Planar, false, host(), true), 1) << text(s);
   }
 }
 

@@ -72,6 +72,25 @@ void infer_conv(Inference &i) {
   shape.insert(shape.end(), window.out.begin(), window.out.end());
   i.result(0, i.node().is("ConvInteger") ? ElementType::Int32 : i.type(0), shape);
 }
+// With kernels that are computed, or come with the images. To lay them out in strips is worth it
+// for at least as many pixels as there are results: it is a strip's width of each element.
+Tensor convolved_with_new_kernels(const Lowering &l, const ops::Window &window, int groups) {
+  const Tensor x = l.in(0), w = l.in(1);
+  const auto results = l.shape(1)[0].constant();
+  const bool few = results && ops::few_results(static_cast<int>(*results), window);
+  if (!(x.type() == Float(32) || x.type() == Float(64)) || few)
+    return ops::convolution(x, w, window, groups);
+  const Shape &shape = l.result_shape(0);
+  const auto pixels = elements(Shape(shape.begin() + 2, shape.end())).constant();
+  if (groups == 1 && (!results || (pixels && *pixels < *results)))
+    return ops::convolution_by_product(x, w, window);
+  const int count = results ? static_cast<int>(*results) : 0, own = count / groups;
+  const int width = results ? ops::strip_width(own, x.type(), l.target()) : 1;
+  if (!results || (groups > 1 && own % width != 0)) return ops::convolution(x, w, window, groups);
+  const Tensor strips = ops::stored(ops::kernel_strips(w, width), "strips");
+  return ops::convolution(x, strips, count, window, Type(), groups);
+}
+
 std::vector<Tensor> lower_conv(Lowering &l) {
   const Node &n = l.node();
   const WindowShape window = window_of(l, l.shape(0), kernel_of(l, l.shape(1)));
@@ -89,7 +108,7 @@ std::vector<Tensor> lower_conv(Lowering &l) {
       return ops::convolution(l.in(0), l.in(1), strips_of, lowered, Type(), groups);
     if (depthwise && l.results_are_rows() && ops::gains_along_rows(l.in(0), lowered))
       return ops::depthwise_along_rows(l.in(0), l.in(1), lowered);
-    return ops::convolution(l.in(0), l.in(1), lowered, groups);
+    return convolved_with_new_kernels(l, lowered, groups);
   };
   const Tensor y = convolved();
   if (!l.has(2)) return {y};

@@ -268,6 +268,9 @@ Tensor stored_image(const Tensor &x);
 /// x[image, channel, ...] with w[result channel, channel / groups, ...]. Padding has the value 0.
 Tensor convolution(const Tensor &x, const Tensor &w, const Window &window, int groups,
                    Type sums = Type());
+/// The same of one group, as the product of w as a matrix with one of each pixel's window: for few
+/// pixels, or an open number of results, which kernels are not worth turning for.
+Tensor convolution_by_product(const Tensor &x, const Tensor &w, const Window &window);
 /// x[image, channel, ...] with w[channel, 1, ...], each channel by its own kernel, in vectors along
 /// rows: for images whose channels lie apart, and results that do. gains_along_rows(): is that
 /// quicker there than convolution(), which turns the image?
