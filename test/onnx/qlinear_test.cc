@@ -110,6 +110,23 @@ TEST_F(QLinear, of_one_operand) {
   }
 }
 
+// All cells of a window count, also where its last row lies beyond the padding.
+TEST_F(QLinear, means_of_windows_beyond_the_padding) {
+  of_type(2);
+  bytes("x", {1, 3, 14, 5}, 0.05f, 9);
+  const std::vector<Message> shared{ints_attribute("kernel_shape", {3, 3}),
+                                    ints_attribute("strides", {2, 2}),
+                                    int_attribute("count_include_pad", 1)};
+  std::vector<Message> own = shared, of_plain = shared;
+  own.push_back(ints_attribute("pads", {1, 1, 1, 1}));
+  own.push_back(int_attribute("ceil_mode", 1));
+  of_plain.push_back(ints_attribute("pads", {1, 1, 2, 1}));
+  ours("QLinearAveragePool", {"x", "x.s", "x.z", "y.s", "y.z"}, {"y"}, own);
+  plain("AveragePool", {"x.f"}, {"y.f"}, of_plain);
+  expect_steps(0.01f, 2);
+  expect_steps_near();
+}
+
 // Softmax of old versions is one of all dimensions from the axis on.
 TEST_F(QLinear, softmax_of_old_versions) {
   of_type(2);

@@ -456,9 +456,13 @@ std::vector<Tensor> lower_qlinear_pool(Lowering &l) {
   const WindowShape window = window_of(l, l.shape(0), l.node().integers("kernel_shape"));
   const Tensor x = real(l.in(0), l.in(1), optional(l, 2));
   const bool padding = l.node().integer("count_include_pad", 0) != 0;
-  const Tensor y = ops::pool(x, window.lowered(l),
-                             padding ? ops::Pooling::AverageWithPadding : ops::Pooling::Average,
-                             std::vector<int>(window.after.begin(), window.after.end()));
+  // onnxruntime's counts all cells of a window then, those beyond the padding, too.
+  const ops::Window lowered = window.lowered(l);
+  std::vector<int> after;
+  for (size_t i = 0; i < lowered.kernel.size(); i++)
+    after.push_back(static_cast<int>(window.after[i]) + lowered.kernel[i] * lowered.dilation[i]);
+  const Tensor y = ops::pool(
+      x, lowered, padding ? ops::Pooling::AverageWithPadding : ops::Pooling::Average, after);
   return {steps(y, l.in(3), optional(l, 4), l.result_type(0))};
 }
 std::vector<Tensor> lower_qlinear_softmax(Lowering &l) {
