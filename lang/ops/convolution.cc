@@ -414,7 +414,10 @@ Tensor kernel_strips(const Tensor &w, int width) {
 Tensor strips_convolution(const Tensor &x, const Tensor &strips, int results, const Window &window,
                           Type sums, int groups, const StripWindows &own_windows) {
   const size_t spatial = window.kernel.size();
-  if (const auto d = instead_of_columns(x, window); d && strips.rank() == x.rank() + 1) {
+  // Windows of their own are told of dimensions as they stand.
+  const bool same_windows = !own_windows.has_cell && !own_windows.further;
+  if (const auto d = instead_of_columns(x, window);
+      d && same_windows && strips.rank() == x.rank() + 1) {
     return with_columns(
         convolution(with_columns(x, 2, *d, spatial), with_columns(strips, 1, *d, spatial), results,
                     with_columns(window, *d), sums, groups),

@@ -151,6 +151,19 @@ TEST(onnx_open_images, transposed_ones) {
   }
 }
 
+// Images of one column, whose phases begin within the border: as if that were no dimension.
+TEST(onnx_open_images, transposed_ones_of_one_column) {
+  for (const char *rows : {"H", ""}) {
+    ModelBuilder b(18);
+    b.input("x", {1, 4, *rows ? TestDim(rows) : TestDim(5), 1});
+    b.weights("w", {4, 16, 2, 2}, kernels(256, 1));
+    b.node("ConvTranspose", {"x", "w"}, {"y"},
+           {ints_attribute("strides", {2, 2}), ints_attribute("pads", {0, 1, 0, 0}),
+            ints_attribute("output_padding", {0, 1})});
+    expect_equal(b.output("y"), {{1, 4, 5, 1}});
+  }
+}
+
 // Tiles of 2 by 2 results, of 4 rows and of 4 columns; sizes with tiles that lie beyond the image.
 TEST(onnx_open_images, winograds_form) {
   struct Case {
