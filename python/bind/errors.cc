@@ -75,7 +75,7 @@ py::object to_python(const Diagnostic &d) {
 void bind_errors(py::module_ &m) {
   m.def("_place", [] {
     const SourceLocation where = place();
-    return py::make_tuple(where.file, where.line);
+    return py::make_tuple(std::string(where.file), where.line);
   });
   py::register_exception_translator([](std::exception_ptr thrown) {
     try {
