@@ -58,6 +58,9 @@ int64_t cycles_of_tree(int64_t n, int64_t k) {
 // Vectors of elements, each compared with each, and its rank stored and read.
 int64_t cycles_of_counting(int64_t n) { return 25 * n + n * n / 10; }
 
+// Vectors of elements, twice for each result.
+int64_t cycles_of_passes(int64_t n, int64_t k) { return 2 * n * k; }
+
 // Elements of a block, whole vectors, about as many as there are blocks.
 int block_of_row(int n) {
   int block = 16;
@@ -68,6 +71,42 @@ int block_of_row(int n) {
 int64_t cycles_of_blocks(int n, int64_t k) {
   const int block = std::min(block_of_row(n), n);
   return 2 * int64_t{n} + k * (30 + block + n / block);
+}
+
+// Of 64 bits, beside which no position fits: each result is the extremum of those that it precedes,
+// and then the first place where that is.
+std::pair<Tensor, Tensor> top_k_by_passes(const Tensor &x, int n, int k, bool largest) {
+  const int axis = x.rank() - 1;
+  const Type type = computed_type(x.type());
+  const Tensor values = convert(x, type);
+  const Tensor places(Int(32), {Expr(n)}, [](const Index &at) { return at[0]; });
+  const Expr none = largest ? type.min() : type.max();
+  Tensor peak, found;
+  std::vector<Tensor> results;
+  for (int i = 0; i < k; i++) {
+    const auto follows = [largest](const Expr &v, const Expr &place, const Expr &so_far,
+                                   const Expr &last) {
+      return (largest ? v < so_far : v > so_far) || (v == so_far && place > last);
+    };
+    const Tensor left =
+        i == 0 ? values
+               : elementwise({values, places, peak, found}, type, [=](const std::vector<Expr> &v) {
+                   return select(follows(v[0], v[1], v[2], v[3]), v[0], none);
+                 });
+    const Tensor next = reduce(left, largest ? Reduction::Max : Reduction::Min, {axis}, true);
+    std::vector<Tensor> seen{values, places, next};
+    if (i > 0) seen.insert(seen.end(), {peak, found});
+    const Tensor here = elementwise(seen, Bool(), [=](const std::vector<Expr> &v) {
+      const Expr is_next = v[0] == v[2];
+      return i == 0 ? is_next : is_next && follows(v[0], v[1], v[3], v[4]);
+    });
+    found = elementwise({place_where(here, /*last=*/false)}, Int(32),
+                        [n](const std::vector<Expr> &v) { return min(v[0], n - 1); });
+    peak = next;
+    results.push_back(found);
+  }
+  const Tensor all = k == 1 ? found : concat(results, axis);
+  return {gather_elements(x, all, axis), convert(all, Int(64))};
 }
 
 // A row in blocks, of whose first elements the first one is a result; then its block's next one is
@@ -220,13 +259,16 @@ std::pair<Tensor, Tensor> top_k(const Tensor &given, int k, int axis, bool large
   const auto known = constant(n);
   if (known && *known >= k) {
     // Each takes stages of its own, which are compiled: 32 of them in a second.
-    constexpr int kMostInBlocks = 32;
+    constexpr int kMostInBlocks = 32, kMostPasses = 8;
     const int count = static_cast<int>(*known);
     const bool in_rows = a + 1 == x.shape().size();
     const int64_t tree = cycles_of_tree(count, k), counting = cycles_of_counting(count);
-    if (in_rows && k <= kMostInBlocks && x.type().bits() <= 32 &&
-        cycles_of_blocks(count, k) < std::min(tree, counting))
+    const int64_t others = in_rows ? std::min(tree, counting) : 0;
+    const bool narrow = x.type().bits() <= 32;
+    if (narrow && k <= kMostInBlocks && cycles_of_blocks(count, k) < others)
       return top_k_by_blocks(x, count, k, largest);
+    if (!narrow && k <= kMostPasses && cycles_of_passes(count, k) < others)
+      return top_k_by_passes(x, count, k, largest);
     if (counting < tree) return top_k_by_counting(x, count, k, a, order);
   }
   const Expr blocks =

@@ -165,7 +165,7 @@ Tensor transposed_convolution(const Tensor &x, const Tensor &w, const Window &wi
   const std::optional<Phases> phases = transposed_phases(window);
   if (const auto count = constant(w.size(1)); groups == 1 && phases && count) {
     const int known = static_cast<int>(*count);
-    const Tensor kernels = stored(phase_kernels(w, known, window, *phases), "kernels");
+    const Tensor kernels = phase_kernels(w, known, window, *phases);
     return at_places(convolution_by_product(x, kernels, phases->window), known, window, *phases,
                      false);
   }

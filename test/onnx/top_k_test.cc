@@ -95,6 +95,8 @@ TEST(onnx_top_k, best_of_short_rows) {
     expect_best_of_known<int32_t>({5, 100}, -1, 7, largest, false);
     expect_best_of_known<uint32_t>({5, 100}, -1, 7, largest, false);
     expect_best_of_known<float>({2, 3, 1300}, -1, 32, largest, false);
+    expect_best_of_known<int64_t>({5, 100}, -1, 7, largest, false);
+    expect_best_of_known<double>({5, 100}, -1, 7, largest, false);
   }
   expect_best_of_known<int64_t>({4, 23}, -1, 23, true, false);
   expect_best_of_known<uint64_t>({4, 23}, -1, 3, false, false);

@@ -76,17 +76,19 @@ void infer_conv(Inference &i) {
 // for at least as many pixels as there are results: it is a strip's width of each element.
 Tensor convolved_with_new_kernels(const Lowering &l, const ops::Window &window, int groups) {
   const Tensor x = l.in(0), w = l.in(1);
+  const Type type = x.type();
   const auto results = l.shape(1)[0].constant();
-  const bool few = results && ops::few_results(static_cast<int>(*results), window);
-  if (!(x.type() == Float(32) || x.type() == Float(64)) || few)
-    return ops::convolution(x, w, window, groups);
+  const int count = static_cast<int>(results.value_or(0));
+  const auto as_they_are = [&] { return ops::convolution(x, w, window, groups); };
+  if (!(type == Float(32) || type == Float(64))) return as_they_are();
+  if (results && ops::few_results(count, window)) return as_they_are();
   const Shape &shape = l.result_shape(0);
   const auto pixels = elements(Shape(shape.begin() + 2, shape.end())).constant();
   if (groups == 1 && (!results || (pixels && *pixels < *results)))
     return ops::convolution_by_product(x, w, window);
-  const int count = results ? static_cast<int>(*results) : 0, own = count / groups;
-  const int width = results ? ops::strip_width(own, x.type(), l.target()) : 1;
-  if (!results || (groups > 1 && own % width != 0)) return ops::convolution(x, w, window, groups);
+  if (!results) return as_they_are();
+  const int width = ops::strip_width(count / groups, type, l.target());
+  if (groups > 1 && count / groups % width != 0) return as_they_are();
   const Tensor strips = ops::stored(ops::kernel_strips(w, width), "strips");
   return ops::convolution(x, strips, count, window, Type(), groups);
 }
