@@ -79,6 +79,38 @@ Dim Dim::operator*(const Dim &o) const {
   return product;
 }
 
+// The term that long division begins with: of the most factors, then by their names.
+const std::pair<const Dim::Monomial, int64_t> &Dim::leading_term() const {
+  return *std::max_element(terms_.begin(), terms_.end(), [](const auto &a, const auto &b) {
+    if (a.first.size() != b.first.size()) return a.first.size() < b.first.size();
+    return Less()(a.first, b.first);
+  });
+}
+
+// q where this is q * b: long division of polynomials.
+std::optional<Dim> Dim::exact_quotient(const Dim &b) const {
+  constexpr int kMostTerms = 64;
+  if (b.terms_.empty()) return std::nullopt;
+  const auto &[divisor, coefficient] = b.leading_term();
+  Dim quotient, rest = *this;
+  for (int i = 0; i < kMostTerms && !rest.terms_.empty(); i++) {
+    const auto &[m, c] = rest.leading_term();
+    if (c % coefficient != 0) return std::nullopt;
+    Monomial left = m;
+    for (const auto &atom : divisor) {
+      const auto at = std::find_if(left.begin(), left.end(),
+                                   [&](const auto &o) { return o->text == atom->text; });
+      if (at == left.end()) return std::nullopt;
+      left.erase(at);
+    }
+    Dim term;
+    term.add(left, c / coefficient);
+    quotient = quotient + term;
+    rest = rest - term * b;
+  }
+  return rest.terms_.empty() ? std::optional(quotient) : std::nullopt;
+}
+
 Dim Dim::floor_div(const Dim &a, const Dim &b) {
   const auto x = a.constant(), y = b.constant();
   if (x && y) return floor_quotient(*x, *y);
@@ -99,28 +131,7 @@ Dim Dim::floor_div(const Dim &a, const Dim &b) {
     return whole + of_atom({DimAtom::FloorDiv,
                             "floor((" + rest.to_string() + ")/" + b.to_string() + ")", rest, b});
   }
-  // (b * q) / b for a product b of symbols.
-  if (b.terms_.size() == 1) {
-    const auto &[divisor, coefficient] = *b.terms_.begin();
-    Dim quotient;
-    bool even = true;
-    for (const auto &[m, c] : a.terms_) {
-      Monomial left = m;
-      for (const auto &atom : divisor) {
-        const auto at = std::find_if(left.begin(), left.end(),
-                                     [&](const auto &o) { return o->text == atom->text; });
-        if (at == left.end()) {
-          even = false;
-          break;
-        }
-        left.erase(at);
-      }
-      even = even && c % coefficient == 0;
-      if (!even) break;
-      quotient.add(left, c / coefficient);
-    }
-    if (even) return quotient;
-  }
+  if (const auto quotient = a.exact_quotient(b)) return *quotient;
   return of_atom(
       {DimAtom::FloorDiv, "floor((" + a.to_string() + ")/(" + b.to_string() + "))", a, b});
 }

@@ -60,6 +60,8 @@ class Dim {
   };
   static Dim of_atom(DimAtom atom);
   void add(const Monomial &m, int64_t coefficient);
+  const std::pair<const Monomial, int64_t> &leading_term() const;
+  std::optional<Dim> exact_quotient(const Dim &b) const;
   template <typename T>
   T fold(const std::function<T(int64_t)> &number, const std::function<T(const DimAtom &)> &atom,
          const std::function<T(const T &, const T &)> &sum,

@@ -115,11 +115,11 @@ bool is_product(const Node &n, const Constant &w) {
 }
 
 // Do at least 16 rows of a matrix, or pixels, read each weight? Fewer do not pay for weights that
-// are twice as large.
+// are twice as large. Images of open sizes have as many, matrices may be one word.
 bool are_shared(const Graph &g, const Node &n, bool convolution) {
   constexpr int64_t kMany = 16;
   const Value &y = g.value(n.outputs[0]);
-  if (!y.shape || !is_constant(*y.shape)) return false;
+  if (!y.shape || !is_constant(*y.shape)) return convolution;
   int64_t rows = 1;
   for (size_t d = 0; d < y.shape->size(); d++) {
     const bool of_results = convolution ? d == 1 : d + 1 == y.shape->size();
@@ -149,7 +149,7 @@ std::optional<Packed> packed(const Graph &g, const Node &n, const ByteProduct &p
     return ops::dot_strips(wide ? Int(16) : left, wide ? Int(16) : right, static_cast<int>(columns),
                            target);
   };
-  if (places.convolution && !is_constant(*x.shape)) return std::nullopt;
+  if (places.convolution && !(*x.shape)[1].constant()) return std::nullopt;
   const Constant *point = wide ? known_point(g, n, places) : nullptr;
   const Weights weights(w, places.convolution, wide, point);
   if (!places.convolution || is_product(n, w)) {

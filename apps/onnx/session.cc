@@ -66,6 +66,31 @@ Model maker_of(const Graph &g, const std::string &path, const std::set<ValueId> 
   return m;
 }
 
+// Whether v is computed from what a run is about, an image or words, and not of shapes and of sizes
+// that a caller gives. Each run would have other elements, and making them first is much of its
+// work.
+bool follows_data(const Graph &g, ValueId v) {
+  std::map<ValueId, const Node *> makers;
+  for (const Node &n : g.nodes) {
+    for (ValueId result : n.outputs) makers[result] = &n;
+  }
+  const std::set<ValueId> inputs(g.inputs.begin(), g.inputs.end());
+  std::set<ValueId> seen;
+  std::vector<ValueId> next = {v};
+  while (!next.empty()) {
+    const ValueId at = next.back();
+    next.pop_back();
+    if (at == kNone || g.value(at).constant || !seen.insert(at).second) continue;
+    if (inputs.count(at) && !may_be_open(g.value(at))) return true;
+    const auto maker = makers.find(at);
+    if (maker == makers.end()) continue;
+    const Node &n = *maker->second;
+    if (n.domain.empty() && (n.op == "Shape" || n.op == "Size")) continue;
+    next.insert(next.end(), n.inputs.begin(), n.inputs.end());
+  }
+  return false;
+}
+
 }  // namespace
 
 const Constant &Session::given(const Program::Tensors &inputs, const std::string &name) const {
@@ -123,6 +148,11 @@ bool Session::find(const Program &p, const std::string &at, const Program::Tenso
                    CompileOptions *options, std::string *key) {
   bool changed = false;
   for (ValueId v : p.needs().shapes) changed = closes(p, v) || changed;
+  for (ValueId v : p.needs().elements) {
+    const Value &value = p.graph().value(v);
+    if (closed_.count(value.name) || !may_be_open(value) || !follows_data(p.graph(), v)) continue;
+    changed = open_.insert(value.name).second || changed;
+  }
   if (changed) return false;
   std::shared_ptr<Session> &maker = makers_[at];
   if (!maker) {
@@ -304,13 +334,13 @@ std::shared_ptr<const Program> Session::program_by_shapes(const Program::Tensors
   return last_ && has_last_shapes(inputs) ? last_ : nullptr;
 }
 
-Session::Run Session::run_program(const Program::Tensors &inputs) {
+Session::Run Session::run_program(const Program::Tensors &inputs, std::vector<KernelTime> *times) {
   const Program::Tensors all = is_random_ ? with_random_key(inputs) : inputs;
   std::set<std::string> numbers;
   while (true) {
     const std::shared_ptr<const Program> p = program_for(all, numbers);
     try {
-      return {p, p->run(all)};
+      return {p, p->run(all, times)};
     } catch (const UnequalSizes &unequal) {
       const size_t before = numbers.size();
       numbers.insert(unequal.symbols.begin(), unequal.symbols.end());

@@ -34,12 +34,12 @@ class Session {
   std::shared_ptr<const Program> program_by_shapes(const Program::Tensors &inputs);
   Program::Tensors run(const Program::Tensors &inputs) { return run_program(inputs).outputs; }
   /// The same, with the program that ran: not always that of program_for(), as sizes may be found
-  /// to be other ones than programs take them for.
+  /// to be other ones than programs take them for. `times` as of Program::run().
   struct Run {
     std::shared_ptr<const Program> program;
     Program::Tensors outputs;
   };
-  Run run_program(const Program::Tensors &inputs);
+  Run run_program(const Program::Tensors &inputs, std::vector<KernelTime> *times = nullptr);
   /// With what a run draws random numbers from, where the model draws some and nothing is given.
   /// program_for() and Program::run() take the same.
   Program::Tensors with_random_key(const Program::Tensors &inputs) const;

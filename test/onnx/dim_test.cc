@@ -20,6 +20,10 @@ TEST(onnx_dim, quotients_drop_what_divides) {
   EXPECT_EQ(Dim::floor_div(N * 4 + 7, 2).to_string(), "2*N + 3");
   EXPECT_EQ(Dim::floor_div(H * N * 12, N * 4).to_string(), "3*H");
   EXPECT_EQ(Dim::floor_div(N + 1, 2).to_string(), "floor((N + 1)/2)");
+  EXPECT_EQ(Dim::floor_div((N + 1) * 512, N + 1).constant(), 512);
+  EXPECT_EQ(Dim::floor_div((N * 2 + H - 3) * (N * H + 5), N * H + 5).to_string(), "H + 2*N - 3");
+  EXPECT_EQ(Dim::floor_div((H - N) * (H - N) * 6, (N - H) * 3).to_string(), "-2*H + 2*N");
+  EXPECT_EQ(Dim::floor_div(N * N + 1, N + 1).to_string(), "floor((N*N + 1)/(N + 1))");
   EXPECT_EQ(Dim::ceil_div(7, 2).constant(), 4);
   EXPECT_EQ(Dim::floor_div(-7, 2).constant(), -4);
 }

@@ -1,6 +1,6 @@
 // Elements that decide about shapes: written into a first program, sizes of one program for all
-// from the second ones on; and sizes that a run finds to differ where a program takes them for
-// equal.
+// from the second ones on, or from the first where data decide; and sizes that a run finds to
+// differ where a program takes them for equal.
 #include <gtest/gtest.h>
 
 #include "apps/onnx/session.h"
@@ -50,6 +50,27 @@ TEST(onnx_open_elements, slices_between_found_places) {
                     {"to", Constant::integers({bottom, right})}});
   }
   expect_interpreted(b, runs);
+}
+
+// What an image has is not found first, by a program of its own, to be a constant of one run.
+TEST(onnx_open_elements, what_data_decide_is_open_at_once) {
+  ModelBuilder b(18);
+  b.input("x", {9}).weights("half", {}, {0.5F}).integers("axes", {0}).integers("zero", {0});
+  b.node("Greater", {"x", "half"}, {"above"});
+  b.node("Cast", {"above"}, {"ones"}, {int_attribute("to", 7)});
+  b.node("ReduceSum", {"ones", "axes"}, {"count"}, {int_attribute("keepdims", 1)});
+  b.node("Slice", {"x", "zero", "count"}, {"y"}).output("y");
+  Session session(b.load());
+  std::shared_ptr<const Program> first;
+  for (const float scale : {1.0F, 0.6F, 0.0F}) {
+    std::vector<float> x;
+    for (int i = 0; i < 9; i++) x.push_back(scale * static_cast<float>(i) / 8);
+    const Program::Tensors in{{"x", floats({9}, x)}};
+    const Session::Run got = session.run_program(in);
+    EXPECT_EQ(compare(got.outputs.at("y"), interpreted(b, in).at("y"), 0, 0), "") << scale;
+    if (!first) first = got.program;
+    EXPECT_EQ(got.program, first) << scale;
+  }
 }
 
 // As exporters write the pasting of a mask into its box.

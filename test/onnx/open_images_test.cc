@@ -205,22 +205,48 @@ TEST(onnx_open_images, windows_without_padding) {
   }
 }
 
+// Sums of bytes are dot products for all sizes. A window of one cell that moves beyond the image
+// is no row of a matrix.
 TEST(onnx_open_images, of_bytes) {
-  ModelBuilder b(18);
-  b.input("x", {"N", 8, "H", "W"}, 2).weights("w", {20, 8, 1, 1}, kernels(160, 1));
-  b.node("Cast", {"w"}, {"bytes"}, {int_attribute("to", 3)});
-  b.node("ConvInteger", {"x", "bytes"}, {"c"}).node("Cast", {"c"}, {"y"}, {int_attribute("to", 1)});
-  b.output("y");
-  Session session(b.load());
-  CompileOptions options;
-  options.engine = Engine::Interpreter;
-  Session reference(b.load(), options);
-  for (const std::vector<int64_t> &shape : many_widths(8)) {
-    std::vector<uint8_t> bytes(static_cast<size_t>(shape[0] * 24 * shape[3]));
-    for (size_t i = 0; i < bytes.size(); i++) bytes[i] = static_cast<uint8_t>(37 * i);
-    const Program::Tensors in{{"x", Constant::of_bytes(ElementType::UInt8, shape, bytes)}};
-    EXPECT_EQ(compare(session.run(in).at("y"), reference.run(in).at("y"), 0, 0), "")
-        << shape_text(shape);
+  struct Case {
+    int64_t channels, results, cells, group;
+    std::vector<int64_t> pads, strides;
+  };
+  const std::vector<Case> cases{
+      {8, 20, 1, 1, {0, 0, 0, 0}, {1, 1}},   {32, 32, 1, 1, {0, 0, 0, 0}, {1, 1}},
+      {32, 16, 1, 1, {0, 0, 1, 1}, {1, 1}},  {3, 20, 3, 1, {1, 1, 1, 1}, {2, 2}},
+      {32, 48, 3, 1, {1, 1, 1, 1}, {1, 1}},  {16, 32, 3, 2, {1, 0, 1, 2}, {1, 1}},
+      {16, 16, 3, 16, {1, 1, 1, 1}, {1, 1}}, {30, 30, 3, 1, {1, 1, 1, 1}, {2, 1}},
+  };
+  for (const std::string target : {"", "x86-64-linux-sse41-avx-avx2-fma-f16c"}) {
+    for (const Case &c : cases) {
+      SCOPED_TRACE(target + " " + std::to_string(c.channels) + " to " + std::to_string(c.results) +
+                   " by " + std::to_string(c.cells));
+      ModelBuilder b(18);
+      const std::vector<int64_t> shape{c.results, c.channels / c.group, c.cells, c.cells};
+      const auto n = static_cast<size_t>(c.results * shape[1] * c.cells * c.cells);
+      b.input("x", {"N", TestDim(c.channels), "H", "W"}, 2).input("zero", {}, 2);
+      b.weights("w", shape, kernels(n, 1)).weights("z", {}, {3});
+      b.node("Cast", {"w"}, {"bytes"}, {int_attribute("to", 3)});
+      b.node("Cast", {"z"}, {"point"}, {int_attribute("to", 3)});
+      b.node("ConvInteger", {"x", "bytes", "zero", "point"}, {"c"},
+             {ints_attribute("pads", c.pads), ints_attribute("strides", c.strides),
+              int_attribute("group", c.group)});
+      b.node("Cast", {"c"}, {"y"}, {int_attribute("to", 1)}).output("y");
+      CompileOptions options, plain;
+      if (!target.empty()) options.target = Target(target);
+      plain.engine = Engine::Interpreter;
+      plain.optimize = false;
+      Session session(b.load(), options), reference(b.load(), plain);
+      for (const std::vector<int64_t> &image : many_widths(c.channels)) {
+        std::vector<uint8_t> bytes(static_cast<size_t>(image[0] * image[1] * image[2] * image[3]));
+        for (size_t i = 0; i < bytes.size(); i++) bytes[i] = static_cast<uint8_t>(37 * i);
+        const Program::Tensors in{{"x", Constant::of_bytes(ElementType::UInt8, image, bytes)},
+                                  {"zero", Constant::of_bytes(ElementType::UInt8, {}, {7})}};
+        EXPECT_EQ(compare(session.run(in).at("y"), reference.run(in).at("y"), 0, 0), "")
+            << shape_text(image);
+      }
+    }
   }
 }
 

@@ -262,13 +262,13 @@ Tensor results_innermost(const Tensor &w) {
 bool has_dots(const Lowering &l, size_t x, size_t w, int groups) {
   constexpr int kDot = 4;
   const Shape &shape = l.shape(w);
-  if (!known_elements(shape, 0) || !known_elements(l.shape(x), 0)) return false;
+  if (!known_elements(shape, 0) || !l.shape(x)[1].constant()) return false;
   const int results = static_cast<int>(*shape[0].constant()) / groups;
   return (groups == 1 || *shape[1].constant() % kDot == 0) && results >= kDot &&
          ops::dot_strips(l.in(x).type(), l.in(w).type(), kDot, l.target());
 }
 
-// Of bytes and known sizes, as products of bytes; else of the differences from the zero points.
+// Of bytes and known channels, as products of bytes; else of the differences from the zero points.
 Tensor convolution_of_steps(Lowering &l, size_t x, size_t x_point, size_t w, size_t w_point,
                             size_t w_sums) {
   const int groups = static_cast<int>(l.node().integer("group", 1));
@@ -314,8 +314,7 @@ Tensor convolution_of_steps(Lowering &l, size_t x, size_t x_point, size_t w, siz
     return ops::convert(ops::convolution(x_numbers, results_innermost(numbers), window, groups),
                         Int(32));
   }
-  if (bytes && groups == 1 && terms && known_elements(l.shape(x), 0))
-    return of_bytes(l.in(w), w_zero);
+  if (bytes && groups == 1 && terms && l.shape(x)[1].constant()) return of_bytes(l.in(w), w_zero);
   return ops::convolution(pixels, kernels, window, groups, Int(32));
 }
 std::vector<Tensor> lower_conv_integer(Lowering &l) {
