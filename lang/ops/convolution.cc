@@ -226,13 +226,16 @@ bool few_results(int results, const Window &window) {
          constant(window.shape.back()).value_or(kManyColumns) >= kManyColumns;
 }
 
-Tensor convolution(const Tensor &x, const Tensor &w, const Window &window, int groups, Type sums) {
+namespace {
+
+// `reaches`: x has what tiles read behind the last window.
+Tensor convolved(const Tensor &x, const Tensor &w, const Window &window, int groups, Type sums,
+                 bool reaches) {
   const size_t spatial = window.kernel.size();
   if (const auto d = instead_of_columns(x, window)) {
-    return with_columns(
-        convolution(with_columns(x, 2, *d, spatial), with_columns(w, 2, *d, spatial),
-                    with_columns(window, *d), groups, sums),
-        2, *d, spatial);
+    return with_columns(convolved(with_columns(x, 2, *d, spatial), with_columns(w, 2, *d, spatial),
+                                  with_columns(window, *d), groups, sums, reaches),
+                        2, *d, spatial);
   }
   const Type type = sums == Type() ? computed_type(x.type()) : sums;
   const Type result = sums == Type() ? x.type() : sums;
@@ -243,7 +246,7 @@ Tensor convolution(const Tensor &x, const Tensor &w, const Window &window, int g
   const Tensor given = depthwise                                     ? channels_together(x)
                        : along_rows && some_channels_are_together(x) ? stored(x, "planes")
                                                                      : x;
-  const Tensor image = bordered(given, window, Tensor(), along_rows, depthwise);
+  const Tensor image = bordered(given, window, Tensor(), along_rows, depthwise || reaches);
   Index shape{x.size(0), w.size(0)};
   shape.insert(shape.end(), window.shape.begin(), window.shape.end());
   // Pairs of 16 bits are multiplied where registers are 16 of 8 sums.
@@ -267,6 +270,17 @@ Tensor convolution(const Tensor &x, const Tensor &w, const Window &window, int g
   };
   return pixels.image(summed(type, result, pixels.of_sums(shape), groups, domain,
                              merged_stages({image, w}), term, along_rows));
+}
+
+}  // namespace
+
+Tensor convolution(const Tensor &x, const Tensor &w, const Window &window, int groups, Type sums) {
+  return convolved(x, w, window, groups, sums, false);
+}
+
+Tensor convolution_inside(const Tensor &image, const Tensor &w, const Window &window, int groups,
+                          Type sums) {
+  return convolved(image, w, window, groups, sums, true);
 }
 
 namespace {

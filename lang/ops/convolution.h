@@ -42,6 +42,10 @@ Tensor summed(Type type, Type result, const Index &shape, int groups, const Kern
               const std::function<Expr(const Index &, const Expr &)> &term,
               bool along_rows = false);
 
+/// convolution() of what bordered() has made for these windows: tiles may read behind the last one.
+Tensor convolution_inside(const Tensor &image, const Tensor &w, const Window &window, int groups,
+                          Type sums);
+
 /// What a strip's kernels see that differs from strip to strip; where a function is undefined,
 /// nothing does.
 struct StripWindows {

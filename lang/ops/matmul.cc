@@ -54,11 +54,15 @@ std::vector<SizeClass> size_classes(const Expr &rows, const Expr &columns, const
   constexpr int kStrip = 256, kLine = 64, kPage = 4096, kTracked = 6 << 20, kNear = kNearSums;
   const int strip = kStrip / sums.bytes(), size = right.bytes();
   const Expr wide = columns >= strip;
-  // Whole dot products of narrow numbers. Many rows are worth packing the right operand for.
+  // Whole dot products of narrow numbers. Many rows are worth packing the right operand for. They
+  // go in tiles of 4 rows or of 6, by what is computed twice.
+  bool has_many = false;  // is there a class for each number of rows from 4 on?
   if (terms > 1) {
-    const Expr whole = depth % terms == 0;
+    const Expr whole = depth % terms == 0, fours = (rows + 3) / 4 * 84 <= (rows + 5) / 6 * 120;
+    add(wide && rows >= 4 && whole && (rows < 8 || fours), rows, {strip, 256}, {4, 4},
+        {0, 0, terms});
     add(wide && rows >= 8 && whole, rows, {strip, 256}, {8, 256}, {0, 0, terms});
-    add(wide && rows >= 4 && whole, rows, {strip, 256}, {4, 4}, {0, 0, terms});
+    has_many = is_true(simplify(wide && whole));
     add(columns >= strip / 4 && rows >= 8 && whole, rows, {strip / 4, strip / 4}, {8, 256},
         {0, 0, terms});
   }
@@ -87,14 +91,16 @@ std::vector<SizeClass> size_classes(const Expr &rows, const Expr &columns, const
     if (constant(columns)) return;
     add(wide && rows >= 8 && columns <= most && narrow, rows, {strip / 2, strip}, {8, 64});
   };
-  add_narrow(2 * strip);
-  add(wide && rows >= 24 && (rows >= 512 || split_lines || scattered), rows, {strip, 1024},
-      {24, 1024});
-  add_narrow(8 * strip);
-  add(wide && rows >= 24, rows, {strip, 256}, {24, 160});
-  add(wide && rows >= 8, rows, {strip, 256}, {8, 64});
-  add(wide && rows >= 5 && rows <= 6, rows, {strip, 256}, {3, 64});
-  add(wide && rows >= 4, rows, {strip, 256}, {4, 64});
+  if (!has_many) {
+    add_narrow(2 * strip);
+    add(wide && rows >= 24 && (rows >= 512 || split_lines || scattered), rows, {strip, 1024},
+        {24, 1024});
+    add_narrow(8 * strip);
+    add(wide && rows >= 24, rows, {strip, 256}, {24, 160});
+    add(wide && rows >= 8, rows, {strip, 256}, {8, 64});
+    add(wide && rows >= 5 && rows <= 6, rows, {strip, 256}, {3, 64});
+    add(wide && rows >= 4, rows, {strip, 256}, {4, 64});
+  }
   add(wide && rows == 3, 3, {strip, 256}, {3, 3});
   add(wide && rows == 2, 2, {strip, 256}, {2, 2});
   add(wide, rows, {strip, 256}, {1, 1});

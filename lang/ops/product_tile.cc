@@ -84,7 +84,8 @@ ProductTile product_tile(const Stage &s, const std::optional<Dot> &dot, bool may
   constexpr double kFirstCache = 24 << 10, kVectorFromSecond = 2.5;
   const auto fetching = [&](int lanes, int v, int r) {
     const double strip = steps * v * lanes * type.bytes();
-    return rows > r && strip > kFirstCache ? kVectorFromSecond * v * lanes / natural : 0;
+    const int64_t several = rows == 0 ? open_rows.typical : rows;
+    return several > r && strip > kFirstCache ? kVectorFromSecond * v * lanes / natural : 0;
   };
   const auto try_lanes = [&](int lanes, bool one_tile, const auto &cycles) {
     for (int v = 1; v <= 8; v++) {

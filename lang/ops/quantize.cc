@@ -1,6 +1,7 @@
 // Quantised forms.
 #include "lang/ir/node.h"
 #include "lang/ops/common.h"
+#include "lang/ops/convolution.h"
 #include "lang/ops/product_operands.h"
 #include "lang/simplify/simplify.h"
 #include "polyhalite/error.h"
@@ -252,7 +253,7 @@ Tensor direct(const Tensor &x, const Tensor &x_point, const Tensor &w, const Ten
   Window inside = window;
   std::fill(inside.before.begin(), inside.before.end(), 0);
   const Tensor kernels = depthwise || is_laid_out(w) ? w : dot_kernels(w, groups);
-  Tensor sum = convolution(image, kernels, inside, groups, Int(32));
+  Tensor sum = convolution_inside(image, kernels, inside, groups, Int(32));
   const int rank = x.rank();
   Tensor q;
   if (w_point.defined()) {

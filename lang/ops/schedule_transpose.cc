@@ -88,7 +88,8 @@ bool schedule_transpose(const Loops &given, bool parallel, const Target &target,
     if (l.extent(d) == 0) return TailStrategy::GuardWithIf;
     return joined > 0 ? TailStrategy::ShiftInwards : TailStrategy::Auto;
   };
-  if (l.extent(0) > 1 && l.extent(0) <= kFewRows && l.extent(across) >= most) {
+  if (l.extent(0) > 1 && l.extent(0) <= kFewRows &&
+      (l.extent(across) == 0 || l.extent(across) >= most)) {
     interleave_rows(l, across, most, tail(across), parallel);
     return true;
   }
