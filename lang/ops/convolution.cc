@@ -96,7 +96,7 @@ Tensor with_rows(const Tensor &x, const Expr &rows, const Expr &columns) {
   const int row = x.rank() - 1;
   for (Stage &s : stages) {
     const auto pixel = std::find(s.dims.begin(), s.dims.end(), row);
-    if (pixel == s.dims.begin() + 1) {
+    if (pixel <= s.dims.begin() + 1 && pixel != s.dims.end()) {
       s.joined = true;
       *pixel = row + 1;
       s.dims.push_back(row);
@@ -312,30 +312,84 @@ Expr product_of_sizes(Index sizes) {
   return n;
 }
 
-}  // namespace
-
-Tensor convolution_by_product(const Tensor &x, const Tensor &w, const Window &window) {
-  const bool single = is_one(x.size(0));
-  const Expr results = w.size(0);
+// kernels[result, term] with what each window sees; a term is a channel's cell, or with
+// `cells_outside` a cell's channel.
+Tensor product_of_windows(const Tensor &x, const Tensor &kernels, const Window &window,
+                          bool cells_outside) {
+  const size_t spatial = window.kernel.size();
+  // Of one dimension, and of rows and columns whose numbers are known, the product is the result
+  // itself, which has a dimension of images.
+  const bool known = spatial == 2 && constant(window.shape[0]) && constant(window.shape[1]);
+  const bool single = is_one(x.size(0)) && spatial != 1 && !known;
+  const Expr channels = x.size(1);
   const Index cells(window.kernel.begin(), window.kernel.end());
-  const Expr terms = product_of_sizes({x.size(1), product_of_sizes(cells)});
-  const Tensor kernels = reshape(w, {results, terms});
-  Index shape{x.size(0), results};
-  shape.insert(shape.end(), window.shape.begin(), window.shape.end());
-  if (sees_whole_image(x, window))
-    return reshape(matmul(reshape(x, {x.size(0), terms}), transpose(kernels, {1, 0})), shape);
   const Tensor image = bordered(x, window, Tensor(), true, true);
-  Index matrix{terms, product_of_sizes(window.shape)};
+  Index matrix{kernels.size(1), product_of_sizes(window.shape)};
   if (!single) matrix.insert(matrix.begin(), x.size(0));
   const auto pixel = [=](const Index &at) {
-    Expr term = at[at.size() - 2], point = at.back();
+    Expr term = at[at.size() - 2], point = at.back(), channel;
+    if (cells_outside) channel = digits(&term, {channels})[0];
     const Index cell = digits(&term, cells), place = digits(&point, window.shape);
-    Index index{single ? Expr(0) : at[0], term};
+    Index index{single ? Expr(0) : at[0], cells_outside ? channel : term};
     for (size_t i = 0; i < cell.size(); i++)
       index.push_back(times(place[i], window.stride[i]) + times(cell[i], window.dilation[i]));
     return image(index);
   };
-  return reshape(matmul(kernels, Tensor(x.type(), matrix, pixel, image.detached_stages())), shape);
+  const Tensor product = matmul(kernels, Tensor(x.type(), matrix, pixel, image.detached_stages()));
+  if (spatial == 1) return product;
+  if (known) return with_rows(product, window.shape[0], window.shape[1]);
+  Index shape{x.size(0), kernels.size(0)};
+  shape.insert(shape.end(), window.shape.begin(), window.shape.end());
+  return reshape(product, shape);
+}
+
+}  // namespace
+
+Tensor convolution_by_product(const Tensor &x, const Tensor &w, const Window &window) {
+  const Expr results = w.size(0);
+  const Expr terms = product_of_sizes(Index(w.shape().begin() + 1, w.shape().end()));
+  const Tensor kernels = reshape(w, {results, terms});
+  if (!sees_whole_image(x, window)) return product_of_windows(x, kernels, window, false);
+  Index shape{x.size(0), results};
+  shape.insert(shape.end(), window.shape.begin(), window.shape.end());
+  return reshape(matmul(reshape(x, {x.size(0), terms}), transpose(kernels, {1, 0})), shape);
+}
+
+Tensor convolution_by_product(const Tensor &x, const Tensor &strips, int results,
+                              const Window &window) {
+  const auto width = constant(strips.size(-1)), channels = constant(strips.size(-2));
+  if (!width || !channels || strips.rank() != static_cast<int>(window.kernel.size()) + 3) {
+    user_error("kernels in strips have rank " + std::to_string(strips.rank()) + " or an open size",
+               "they are strips[strip, cell.., channel, result], of known sizes",
+               "lay them out by kernel_strips()");
+  }
+  const int of_strip = static_cast<int>(*width);
+  const Index lies(strips.shape().begin() + 1, strips.shape().end() - 1);
+  const auto kernel = [=](const Index &at) {
+    Expr term = at[1];
+    Index from{at[0] / of_strip};
+    for (const Expr &place : digits(&term, lies)) from.push_back(place);
+    from.push_back(at[0] % of_strip);
+    return strips(from);
+  };
+  const Tensor kernels(strips.type(), {results, product_of_sizes(lies)}, kernel,
+                       strips.detached_stages());
+  return product_of_windows(x, kernels, window, true);
+}
+
+// What each window sees is packed, a few terms for each pixel; sums whose vectors run over results
+// are turned, and those are some for each pixel.
+bool gains_by_product(const Tensor &x, int results, const Window &window) {
+  constexpr int64_t kManyPixels = 1000, kFewTerms = 40;
+  constexpr int kSomeResults = 32, kStrided = 4;
+  int64_t pixels = 1, terms = constant(x.size(1)).value_or(0);
+  for (const Expr &size : window.shape) pixels *= constant(size).value_or(0);
+  for (const int cells : window.kernel) terms *= cells;
+  const bool strided = std::any_of(window.stride.begin(), window.stride.end(),
+                                   [](int stride) { return stride != 1; });
+  if (terms == 0 || pixels < kManyPixels || results < kSomeResults || channels_are_together(x))
+    return false;
+  return terms <= kFewTerms || (strided ? results >= kStrided * terms : 2 * results >= terms);
 }
 
 // More cells than registers hold weights for are loads of their own. A stride gathers, which is

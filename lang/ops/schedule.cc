@@ -273,6 +273,10 @@ int product_inside(const std::vector<Stage> &stages, int rank) {
   return inside;
 }
 
+// Where among a stage's dimensions the columns stand that its last one, the rows, is joined with:
+// they are behind it in the tensor.
+size_t joined_column(const std::vector<int> &dims) { return dims[0] == dims.back() + 1 ? 0 : 1; }
+
 // A tensor whose sums are vectors along another dimension than its memory: made as they are, and
 // then turned, which is quicker than to store each point on its own. Undefined where it does not
 // pay.
@@ -283,7 +287,7 @@ Func turned(const Tensor &t, const std::string &name, const std::vector<int> &or
   const std::vector<int> &dims = t.stages()[static_cast<size_t>(inside)].dims;
   std::vector<int> own = dims;
   if (t.stages()[static_cast<size_t>(inside)].joined) {
-    own.insert(own.begin() + 2, own.back());
+    own.insert(own.begin() + joined_column(own) + 1, own.back());
     own.pop_back();
   }
   own.resize(order.size());
@@ -332,8 +336,8 @@ bool turns_rows(const Loops &out, const std::vector<int> &order, const Stage &tu
 
 // The loops over an output's columns and rows as one over its pixels, for a Product whose rows are
 // joined: the last of `place` is the rows', and taken from it.
-Loops joined_rows(const Loops &out, std::vector<size_t> *place) {
-  const size_t column = (*place)[1], row = place->back();
+Loops joined_rows(const Loops &out, size_t at, std::vector<size_t> *place) {
+  const size_t column = (*place)[at], row = place->back();
   place->pop_back();
   Loops joined = out;
   for (size_t d : {column, row}) Func(out.func).bound(out.vars[d], 0, out.extents[d]);
@@ -435,7 +439,7 @@ std::vector<Func> materialize(const std::vector<Tensor> &tensors,
         std::vector<size_t> place;
         if (static_cast<int>(i) == inside) {
           for (int d : s.dims) place.push_back(place_of(d));
-          const Loops loops = s.joined ? joined_rows(out, &place) : out;
+          const Loops loops = s.joined ? joined_rows(out, joined_column(s.dims), &place) : out;
           if (is_split(s)) place.pop_back();
           schedule_sums(loops, place, s, operands, border, target);
         } else {

@@ -45,6 +45,8 @@ class ProductSchedule : ProductPlan {
     Var column = to_.vars[place_[0]];
     TailStrategy column_tail =
         masked_ ? TailStrategy::Predicate : tail_for(least_columns_, tile_.columns());
+    const auto shifts = [&](int64_t least, int64_t tile) { return s_.joined && least >= tile; };
+    if (shifts(least_columns_, tile_.columns())) column_tail = TailStrategy::ShiftInwards;
     Var group("group"), row("row"), rows("rows");
     std::vector<Var> outer;
     std::vector<int64_t> counts;
@@ -57,7 +59,8 @@ class ProductSchedule : ProductPlan {
       column_tail = TailStrategy::ShiftInwards;
     }
     if (is_one_strip()) {
-      out_.bound(column, 0, static_cast<int>(to_.extent(place_[0])));
+      // Joined columns and rows have theirs.
+      if (!s_.joined) out_.bound(column, 0, static_cast<int>(to_.extent(place_[0])));
     } else {
       Var inner("column");
       loops_.split(column, column_loop_, inner, tile_.columns(), column_tail);
@@ -66,7 +69,7 @@ class ProductSchedule : ProductPlan {
     std::vector<VarOrRVar> order{column};
     if (place_.size() > 1) {
       TailStrategy tail = tail_for(least_rows_, tile_.rows);
-      if (s_.joined && least_rows_ >= tile_.rows) tail = TailStrategy::ShiftInwards;
+      if (shifts(least_rows_, tile_.rows)) tail = TailStrategy::ShiftInwards;
       loops_.split(to_.vars[place_[1]], rows, row, tile_.rows, tail);
       order.emplace_back(row);
       outer.push_back(rows);

@@ -75,7 +75,7 @@ class StripSchedule : TileSchedule {
     const bool unrolled = constant(rvars[0].extent()).value_or(kUnrolled + 1) <= kUnrolled;
     // For the sake of rounding. The more often kernels' elements are fetched, the less it costs.
     const int64_t most = is_one_row() ? 128 : 256;
-    const int size = block_of_terms(rvars, most, 3 * most / 2, 0);
+    const int size = block_of_terms(rvars, most, 3 * most / 2, most / 4);
     steps_ = size != 0 && rvars.size() == 1 ? size : constant(rvars[0].extent()).value_or(1);
     if (const int chains = chains_of_row(rvars)) return sum_in_chains(rvars[0], ones, size, chains);
     const auto with_ones = [&] {

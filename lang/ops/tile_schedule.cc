@@ -28,23 +28,30 @@ bool has_polynomials(const Expr &e) {
   return found;
 }
 
-// Do the first or the last pixels along a dimension of a bordered image lie outside of it? It
-// counts from the innermost one, the columns.
-bool reaches_outside(const Stage &border, size_t dimension) {
+// Pixels along a dimension of a bordered image that lie outside of it, at its begin and end
+// together; nullopt: all do, or its size is open. The dimension counts from the innermost one, the
+// columns.
+std::optional<int64_t> pixels_outside(const Stage &border, size_t dimension) {
   const int own = static_cast<int>(border.places.size() - 1 - dimension);
   const auto d = static_cast<size_t>(std::find(border.places.begin(), border.places.end(), own) -
                                      border.places.begin());
   const auto extent = constant(border.extents[d]);
+  if (!extent) return std::nullopt;
   const std::string name = Func(border.func).args()[d].name();
-  bool outside = !extent;
+  std::vector<Expr> conditions;
   for_each_node(Func(border.func).value(), [&](const Expr &e) {
-    if (outside || e->op != Op::Select || !uses_variable(e->args[0], name)) return;
-    for (const int64_t at : {int64_t{0}, *extent - 1}) {
-      const Expr there = substitute(name, Expr(static_cast<int>(at)), e->args[0]);
-      outside = outside || !is_true(simplify(there));
-    }
+    if (e->op == Op::Select && uses_variable(e->args[0], name)) conditions.push_back(e->args[0]);
   });
-  return outside;
+  const auto is_inside = [&](int64_t at) {
+    return std::all_of(conditions.begin(), conditions.end(), [&](const Expr &condition) {
+      return is_true(simplify(substitute(name, Expr(static_cast<int>(at)), condition)));
+    });
+  };
+  int64_t first = 0, last = *extent - 1;
+  while (first <= last && !is_inside(first)) first++;
+  while (first < last && !is_inside(last)) last--;
+  if (first > last) return std::nullopt;
+  return first + (*extent - 1 - last);
 }
 
 // Columns of a tile that neither registers nor the first cache forbid.
@@ -198,13 +205,17 @@ void TileSchedule::copy_border() {
 
 void TileSchedule::cut_off_border() {
   constexpr int64_t kCutAnyway = 16, kFewTiles = 4;
-  const auto cut = [&](const Var &loop, int64_t count, int64_t least, size_t dimension) {
-    if (count >= least && count < kCutAnyway && reaches_outside(*border_, dimension))
-      loops_.always_partition(loop);
+  // A tile in the middle has to see nothing outside: of this many pixels some do that wherever it
+  // begins.
+  const auto cut = [&](const Var &loop, int64_t count, int64_t least, int64_t tile, int64_t pixels,
+                       size_t dimension) {
+    if (count < least || count >= kCutAnyway) return;
+    const auto outside = pixels_outside(*border_, dimension);
+    if (outside && *outside > 0 && pixels >= *outside + 2 * tile - 1) loops_.always_partition(loop);
   };
   if (!down_) return;
-  cut(*down_, down_count_, 3, 1);
-  if (columns_ != 0) cut(column_tiles_, tiles(columns_, tile_), kFewTiles, 0);
+  cut(*down_, down_count_, 3, 1, down_count_, 1);
+  if (columns_ != 0) cut(column_tiles_, tiles(columns_, tile_), kFewTiles, tile_, columns_, 0);
 }
 
 void TileSchedule::in_registers(polyhalite::Stage stage, const std::vector<Var> &args) const {

@@ -83,7 +83,7 @@ std::vector<Shape> shapes() {
   return list;
 }
 
-enum class Kernels { Plain, Strips, AlongRows, Product };
+enum class Kernels { Plain, Strips, AlongRows, Product, ProductOfStrips };
 enum class Images { ChannelsInnermost, Planar };
 
 // Dimension k (0 is innermost) of images in memory.
@@ -227,10 +227,11 @@ double error_of(const Shape &s, Kernels kernels, Images images, bool epilogue, c
   }
   const ops::Tensor image(x, x_sizes, order), plain(w, index(p.w_shape), kernel_order);
   ops::Tensor y;
-  if (kernels == Kernels::Strips) {
+  if (kernels == Kernels::Strips || kernels == Kernels::ProductOfStrips) {
     const int width = ops::strip_width(s.results, Float(32), target);
-    y = ops::convolution(image, ops::stored(ops::kernel_strips(plain, width), "strips"), s.results,
-                         window);
+    const ops::Tensor strips = ops::stored(ops::kernel_strips(plain, width), "strips");
+    y = kernels == Kernels::Strips ? ops::convolution(image, strips, s.results, window)
+                                   : ops::convolution_by_product(image, strips, s.results, window);
   } else if (kernels == Kernels::AlongRows) {
     y = ops::depthwise_along_rows(image, plain, window);
   } else if (kernels == Kernels::Product) {
@@ -318,6 +319,59 @@ TEST(convolution, by_products_of_windows) {
   }
 }
 
+// Rows of planes that follow each other are one, whatever their lengths: of one image and several,
+// with columns that fill no vector, for registers of both kinds.
+TEST(convolution, by_products_of_strips) {
+  std::vector<Shape> list{square(1, 32, 28, 3),   square(3, 20, 33, 5, 2), square(4, 64, 41, 3),
+                          square(20, 70, 32, 1),  square(5, 33, 13, 3, 1), square(2, 40, 3, 1),
+                          square(3, 48, 19, 4, 3)};
+  list.push_back({1, 80, 1, {900}, {10}, {5}, {1}, {0}, {0}, 2});
+  list.push_back({6, 50, 1, {333}, {3}, {1}, {2}, {2}, {2}});
+  list.push_back({3, 17, 1, {9, 14}, {2, 3}, {1, 2}, {1, 1}, {0, 1}, {1, 1}, 3});
+  list.push_back({2, 24, 1, {4, 5, 9}, {2, 3, 3}, {1, 1, 2}, {1, 2, 1}, {0, 2, 1}, {1, 2, 1}, 2});
+  const Target narrow("x86-64-linux-sse41-avx-avx2-fma-f16c");
+  for (const Shape &s : list) {
+    for (const bool epilogue : {false, true}) {
+      for (const Target &target : {host(), narrow}) {
+        EXPECT_LE(error_of(s, Kernels::ProductOfStrips, Images::Planar, epilogue, target), 1)
+            << text(s);
+      }
+    }
+  }
+}
+
+// Of many pixels, for results that are many beside what each pixel's window has.
+TEST(convolution, gains_by_product) {
+  const auto gains = [](const Shape &s, Images images) {
+    ImageParam x(Float(32), 4, "x");
+    const std::vector<int> sizes{s.images, s.channels, s.size[0], s.size[1]};
+    return ops::gains_by_product(ops::Tensor(x, index(sizes), order_of(images, 2)), s.results,
+                                 window_of(s));
+  };
+  EXPECT_TRUE(gains(square(64, 256, 56, 1), Images::Planar));
+  EXPECT_TRUE(gains(square(3, 32, 224, 3, 2), Images::Planar));
+  EXPECT_FALSE(gains(square(256, 64, 56, 1), Images::Planar));
+  EXPECT_FALSE(gains(square(64, 256, 28, 1), Images::Planar));
+  EXPECT_FALSE(gains(square(3, 64, 224, 7, 2), Images::Planar));
+  EXPECT_FALSE(gains(square(3, 16, 224, 3), Images::Planar));
+  EXPECT_FALSE(gains(square(64, 256, 56, 1), Images::ChannelsInnermost));
+}
+
+// A number of terms without divisors is one chain, not blocks of a term.
+TEST(convolution, terms_that_nothing_divides) {
+  const Shape s = square(509, 32, 9, 1);
+  ImageParam x(Float(32), 4, "x"), w(Float(32), 4, "w");
+  const std::vector<int> order = order_of(Images::ChannelsInnermost, 2);
+  const ops::Tensor image(x, index({1, s.channels, 9, 9}), order);
+  const ops::Tensor plain(w, index({s.results, s.channels, 1, 1}), {3, 2, 1, 0});
+  const ops::Tensor y =
+      ops::convolution(image, ops::kernel_strips(plain, 16), s.results, window_of(s));
+  Func out = ops::materialize({y}, {"y"}, {order}, host())[0];
+  testing::internal::CaptureStderr();
+  out.print_loop_nest();
+  EXPECT_EQ(testing::internal::GetCapturedStderr().find("blocks"), std::string::npos);
+}
+
 TEST(convolution, epilogue) {
   for (const Shape &s : some_shapes()) {
     const Kernels kernels = s.groups > 1 ? Kernels::Plain : Kernels::Strips;
@@ -396,6 +450,14 @@ TEST(convolution, depthwise_images_with_borders_on_some_sides) {
         }
       }
     }
+  }
+}
+
+// No row of tiles lies inside of what each window sees, so that there is none to cut loops around.
+TEST(convolution, windows_that_all_reach_beyond_the_image) {
+  for (const int groups : {2, 16}) {
+    const Shape s{16, groups, groups, {2, 1}, {2, 2}, {1, 1}, {2, 2}, {1, 1}, {3, 1}};
+    EXPECT_LE(error_of(s, Kernels::Plain, Images::ChannelsInnermost, true, host()), 1) << text(s);
   }
 }
 

@@ -106,8 +106,11 @@ std::vector<Tensor> lower_conv(Lowering &l) {
       return ops::winograd(l.in(0), l.in(1), strips_of, lowered,
                            std::vector<int>(tile.begin(), tile.end()));
     }
-    if (strips_of != 0)
+    if (strips_of != 0) {
+      if (groups == 1 && l.results_are_rows() && ops::gains_by_product(l.in(0), strips_of, lowered))
+        return ops::convolution_by_product(l.in(0), l.in(1), strips_of, lowered);
       return ops::convolution(l.in(0), l.in(1), strips_of, lowered, Type(), groups);
+    }
     if (depthwise && l.results_are_rows() && ops::gains_along_rows(l.in(0), lowered))
       return ops::depthwise_along_rows(l.in(0), l.in(1), lowered);
     return convolved_with_new_kernels(l, lowered, groups);

@@ -54,7 +54,7 @@ struct Stage {
   // For each argument of func the dimension of the tensor that it counts along; empty where the
   // tensor reads the Func elsewhere than at its own point.
   std::vector<int> dims;
-  // Do the rows of an image follow each other in func's second argument? Then dims has one entry
+  // Do the rows of an image follow each other in func's argument of columns? Then dims has one entry
   // more: the dimension of the rows, behind those of the arguments.
   bool joined = false;
   // Of a Product that is made of several side by side, and of Strips: the last argument says which,
@@ -271,6 +271,11 @@ Tensor convolution(const Tensor &x, const Tensor &w, const Window &window, int g
 /// The same of one group, as the product of w as a matrix with one of each pixel's window: for few
 /// pixels, or an open number of results, which kernels are not worth turning for.
 Tensor convolution_by_product(const Tensor &x, const Tensor &w, const Window &window);
+/// The same with kernels in strips, as kernel_strips() lays them out, of so many results.
+Tensor convolution_by_product(const Tensor &x, const Tensor &strips, int results,
+                              const Window &window);
+/// Is that quicker than convolution() with strips, of results whose columns lie side by side?
+bool gains_by_product(const Tensor &x, int results, const Window &window);
 /// x[image, channel, ...] with w[channel, 1, ...], each channel by its own kernel, in vectors along
 /// rows: for images whose channels lie apart, and results that do. gains_along_rows(): is that
 /// quicker there than convolution(), which turns the image?
