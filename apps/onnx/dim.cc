@@ -10,12 +10,6 @@ namespace polyhalite::onnx {
 
 namespace {
 
-int64_t floor_quotient(int64_t a, int64_t b) {
-  if (b == 0) return 0;
-  const int64_t q = a / b;
-  return q - (a % b != 0 && (a < 0) != (b < 0) ? 1 : 0);
-}
-
 int64_t checked_add(int64_t a, int64_t b) {
   int64_t r = 0;
   if (__builtin_add_overflow(a, b, &r)) throw std::overflow_error("a size is beyond 64 bits");
@@ -25,6 +19,13 @@ int64_t checked_multiply(int64_t a, int64_t b) {
   int64_t r = 0;
   if (__builtin_mul_overflow(a, b, &r)) throw std::overflow_error("a size is beyond 64 bits");
   return r;
+}
+
+int64_t floor_quotient(int64_t a, int64_t b) {
+  if (b == 0) return 0;
+  if (b == -1) return checked_multiply(a, -1);
+  const int64_t q = a / b;
+  return q - (a % b != 0 && (a < 0) != (b < 0) ? 1 : 0);
 }
 
 }  // namespace
@@ -95,7 +96,8 @@ std::optional<Dim> Dim::exact_quotient(const Dim &b) const {
   Dim quotient, rest = *this;
   for (int i = 0; i < kMostTerms && !rest.terms_.empty(); i++) {
     const auto &[m, c] = rest.leading_term();
-    if (c % coefficient != 0) return std::nullopt;
+    const int64_t count = floor_quotient(c, coefficient);
+    if (count * coefficient != c) return std::nullopt;
     Monomial left = m;
     for (const auto &atom : divisor) {
       const auto at = std::find_if(left.begin(), left.end(),
@@ -104,7 +106,7 @@ std::optional<Dim> Dim::exact_quotient(const Dim &b) const {
       left.erase(at);
     }
     Dim term;
-    term.add(left, c / coefficient);
+    term.add(left, count);
     quotient = quotient + term;
     rest = rest - term * b;
   }

@@ -59,8 +59,8 @@ class ProductSchedule : ProductPlan {
       column_tail = TailStrategy::ShiftInwards;
     }
     if (is_one_strip()) {
-      // Joined columns and rows have theirs.
-      if (!s_.joined) out_.bound(column, 0, static_cast<int>(to_.extent(place_[0])));
+      const bool pixels = s_.joined && joined_column(s_.dims) == 0;  // which are no argument
+      if (!pixels) out_.bound(column, 0, static_cast<int>(to_.extent(place_[0])));
     } else {
       Var inner("column");
       loops_.split(column, column_loop_, inner, tile_.columns(), column_tail);

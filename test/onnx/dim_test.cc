@@ -23,6 +23,8 @@ TEST(onnx_dim, quotients_drop_what_divides) {
   EXPECT_EQ(Dim::floor_div((N + 1) * 512, N + 1).constant(), 512);
   EXPECT_EQ(Dim::floor_div((N * 2 + H - 3) * (N * H + 5), N * H + 5).to_string(), "H + 2*N - 3");
   EXPECT_EQ(Dim::floor_div((H - N) * (H - N) * 6, (N - H) * 3).to_string(), "-2*H + 2*N");
+  EXPECT_THROW(Dim::floor_div(N * INT64_MIN, N * -1), std::overflow_error);
+  EXPECT_THROW(Dim::floor_div(INT64_MIN, -1), std::overflow_error);
   EXPECT_EQ(Dim::floor_div(N * N + 1, N + 1).to_string(), "floor((N*N + 1)/(N + 1))");
   EXPECT_EQ(Dim::ceil_div(7, 2).constant(), 4);
   EXPECT_EQ(Dim::floor_div(-7, 2).constant(), -4);
