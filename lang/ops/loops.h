@@ -84,12 +84,6 @@ inline int64_t tiles(int64_t extent, int64_t size) { return (extent + size - 1) 
 /// Does the last argument of a product's sums count along the first one's dimension?
 inline bool is_split(const Stage &s) { return s.kind == Stage::Strips || s.groups > 1; }
 
-/// Of a joined Product: where among its dimensions the columns stand that the last one, the rows,
-/// is joined with; in the tensor they are behind it.
-inline size_t joined_column(const std::vector<int> &dims) {
-  return dims[0] == dims.back() + 1 ? 0 : 1;
-}
-
 /// What is promised of the size of argument i of a stage.
 inline OpenSize open_size(const Stage &s, size_t i) {
   return i < s.open.size() ? s.open[i] : OpenSize{};

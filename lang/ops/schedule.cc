@@ -273,6 +273,10 @@ int product_inside(const std::vector<Stage> &stages, int rank) {
   return inside;
 }
 
+// Where among the dimensions of a joined stage the columns stand that the last one, the rows, is
+// joined with: they are behind it in the tensor.
+size_t joined_column(const std::vector<int> &dims) { return dims[0] == dims.back() + 1 ? 0 : 1; }
+
 // A tensor whose sums are vectors along another dimension than its memory: made as they are, and
 // then turned, which is quicker than to store each point on its own. Undefined where it does not
 // pay.

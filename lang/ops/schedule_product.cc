@@ -59,8 +59,11 @@ class ProductSchedule : ProductPlan {
       column_tail = TailStrategy::ShiftInwards;
     }
     if (is_one_strip()) {
-      const bool pixels = s_.joined && joined_column(s_.dims) == 0;  // which are no argument
-      if (!pixels) out_.bound(column, 0, static_cast<int>(to_.extent(place_[0])));
+      // Joined columns and rows are no argument; their own ones have bounds.
+      const std::vector<Var> args = out_.args();
+      if (std::any_of(args.begin(), args.end(),
+                      [&](const Var &arg) { return arg.name() == column.name(); }))
+        out_.bound(column, 0, static_cast<int>(to_.extent(place_[0])));
     } else {
       Var inner("column");
       loops_.split(column, column_loop_, inner, tile_.columns(), column_tail);
