@@ -442,7 +442,8 @@ TEST(onnx_random, dropout_drops_in_training) {
 // A caller of a library gives the key, as any other input.
 TEST(onnx_random, libraries_take_the_key_of_a_run) {
   const Program program(one("RandomNormal", {}).load(), {});
-  const LibraryFiles files = emit_library(program, "random_library", "noise", get_host_target());
+  const LibraryFiles files =
+      emit_library(program, testing::TempDir() + "random_library", "noise", get_host_target());
   std::stringstream header;
   header << std::ifstream(files.header).rdbuf();
   EXPECT_NE(header.str().find("in_random_key: uint32[4]"), std::string::npos) << header.str();
